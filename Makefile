@@ -1,0 +1,57 @@
+# All set-up is done by the targets themselves; `make run` and `make test` work from a fresh clone.
+# Nothing is echoed: the standard output of `make run` is that of the chat.
+
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+.PHONY: help run test test-fast lint bench image lock clean
+
+PYTHON ?= python3
+export PYTHON
+# More arguments for the program behind run, bench and lock, and for pytest.
+ARGS ?=
+PYTEST_ARGS ?=
+# What the agent image is built on: any Debian or Ubuntu image with Python 3.11 or newer.
+BASE ?= dovecote-base:bookworm
+
+bin := .venv/bin
+setup_run := tools/setup.sh run </dev/null
+setup_dev := tools/setup.sh dev </dev/null
+
+help:
+	@echo 'make run         chat in this terminal (ARGS=… are passed on)'
+	@echo 'make test        all checks and tests'
+	@echo 'make test-fast   the unit tests only'
+	@echo 'make lint        ruff, mypy, import-linter'
+	@echo 'make bench       the benchmarks, each beside its floor'
+	@echo 'make image       build the agent image (BASE=image to build on)'
+	@echo 'make lock        resolve the requirement locks again (ARGS=--upgrade for newer versions)'
+	@echo 'make clean       remove the environment and caches; groups and data stay'
+
+run:
+	@$(setup_run) && exec $(bin)/dovecote chat $(ARGS)
+
+test: lint
+	@exec $(bin)/python -m pytest tests $(PYTEST_ARGS)
+
+test-fast:
+	@$(setup_dev) && exec $(bin)/python -m pytest tests/unit $(PYTEST_ARGS)
+
+lint:
+	@$(setup_dev)
+	@$(bin)/ruff check
+	@$(bin)/ruff format --check
+	@$(bin)/mypy
+	@$(bin)/lint-imports --no-logo
+
+bench:
+	@$(setup_dev) && exec $(bin)/python -m tests.benchmarks $(ARGS)
+
+image:
+	@$(setup_run) && exec $(bin)/dovecote image build --base $(BASE)
+
+lock:
+	@tools/lock.sh $(ARGS)
+
+clean:
+	@rm -rf .venv .venv.lock build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""The host process of Dovecote: it routes, watches, schedules, supervises and remembers."""

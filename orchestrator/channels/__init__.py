@@ -1,0 +1,1 @@
+"""Chat network adapters, each behind the `Channel` Protocol. Imports `commands` and below."""

@@ -1,0 +1,1 @@
+"""The command `dovecote`. Each command imports what it needs inside, so that help is quick."""

@@ -1,0 +1,118 @@
+"""One family of errors, told apart by code and rendered once at each face.
+
+DovecoteError
+ ├── InvalidRequest      the caller's words are off
+ ├── Forbidden           the caller may not
+ ├── NotFound            what was named is not there
+ ├── Conflict            what was asked clashes with what is
+ ├── LimitExceeded       a bound, with its value and how to change it
+ ├── Unavailable         a part we need is away; trying again may help
+ └── StartFailed         an agent could not be started
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+
+class ErrorCode(StrEnum):
+    """What went wrong, in the words of the documents. Source: contracts.md section 4."""
+
+    INVALID_REQUEST = "INVALID_REQUEST"
+    UNKNOWN_TYPE = "UNKNOWN_TYPE"
+    FORBIDDEN = "FORBIDDEN"
+    UNAUTHORIZED = "UNAUTHORIZED"
+    NOT_FOUND = "NOT_FOUND"
+    NOT_REGISTERED = "NOT_REGISTERED"
+    ALREADY_REGISTERED = "ALREADY_REGISTERED"
+    INVALID_SETTINGS = "INVALID_SETTINGS"
+    LIMIT_EXCEEDED = "LIMIT_EXCEEDED"
+    RATE_LIMITED = "RATE_LIMITED"
+    ATTACHMENT_REFUSED = "ATTACHMENT_REFUSED"
+    CHANNEL_UNAVAILABLE = "CHANNEL_UNAVAILABLE"
+    STORE_UNAVAILABLE = "STORE_UNAVAILABLE"
+    RUNNER_UNAVAILABLE = "RUNNER_UNAVAILABLE"
+    START_FAILED = "START_FAILED"
+    ALREADY_RUNNING = "ALREADY_RUNNING"
+    NOT_RUNNING = "NOT_RUNNING"
+    TIMEOUT = "TIMEOUT"
+    INTERNAL_ERROR = "INTERNAL_ERROR"
+
+
+class DovecoteError(Exception):
+    """A failure that somebody can act on.
+
+    message: names the thing, the value and the limit. suggestion: what the caller can do.
+    details: JSON values. retry_after_s: when trying again makes sense.
+    """
+
+    code: ErrorCode = ErrorCode.INTERNAL_ERROR
+    retryable: bool = False
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: ErrorCode | None = None,
+        suggestion: str | None = None,
+        details: Mapping[str, object] | None = None,
+        retry_after_s: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code if code is not None else type(self).code
+        self.suggestion = suggestion
+        self.details = dict(details or {})
+        self.retry_after_s = retry_after_s
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.suggestion}" if self.suggestion else self.message
+
+
+class InvalidRequest(DovecoteError):
+    """The caller's words are off: wrong fields, wrong type, out of range."""
+
+    code = ErrorCode.INVALID_REQUEST
+
+
+class InvalidSettings(InvalidRequest):
+    """A setting is unknown, of the wrong type or out of range."""
+
+    code = ErrorCode.INVALID_SETTINGS
+
+
+class Forbidden(DovecoteError):
+    """The caller may not do this to that."""
+
+    code = ErrorCode.FORBIDDEN
+
+
+class NotFound(DovecoteError):
+    """What was named is not there."""
+
+    code = ErrorCode.NOT_FOUND
+
+
+class Conflict(DovecoteError):
+    """What was asked clashes with what already is."""
+
+    code = ErrorCode.ALREADY_REGISTERED
+
+
+class LimitExceeded(DovecoteError):
+    """A bound was met; the message names it with its value."""
+
+    code = ErrorCode.LIMIT_EXCEEDED
+
+
+class Unavailable(DovecoteError):
+    """A part we need is away; the same call may succeed later."""
+
+    code = ErrorCode.STORE_UNAVAILABLE
+    retryable = True
+
+
+class StartFailed(DovecoteError):
+    """An agent could not be started, or did not say that it is ready."""
+
+    code = ErrorCode.START_FAILED
+    retryable = True

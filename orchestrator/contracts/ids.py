@@ -1,0 +1,47 @@
+"""Names of things: types that keep ids apart, and the rules that names must keep."""
+
+import re
+import secrets
+from typing import Final, NewType
+
+Jid = NewType("Jid", str)
+"""A chat or a person on a channel, such as `1203…@g.us` or `console:main`."""
+GroupFolder = NewType("GroupFolder", str)
+AgentId = NewType("AgentId", str)
+TreeId = NewType("TreeId", str)
+TurnId = NewType("TurnId", str)
+MessageId = NewType("MessageId", str)
+"""The channel's own id of a message; unique within a chat."""
+RequestId = NewType("RequestId", str)
+BoxName = NewType("BoxName", str)
+"""A directory below `data/ipc`: a group's folder, or `@{agentId}`."""
+
+FILE_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+"""Names of request files (without `.json`), request ids and session ids. Source: contracts.md section 3."""
+FOLDER_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+RESERVED_FOLDERS: Final = frozenset(
+    {"global", "errors", "con", "prn", "aux", "nul"}
+    | {f"com{n}" for n in range(1, 10)}
+    | {f"lpt{n}" for n in range(1, 10)}
+)
+_ID_ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
+
+
+def new_id(prefix: str) -> str:
+    """A fresh id such as `agent-7k2m…`: the prefix and 80 random bits, safe in paths and labels."""
+    return f"{prefix}-" + "".join(secrets.choice(_ID_ALPHABET) for _ in range(16))
+
+
+def is_file_name(name: str) -> bool:
+    """Whether `name` keeps the rule for request files, request ids and session ids."""
+    return FILE_NAME.fullmatch(name) is not None
+
+
+def is_folder_name(name: str) -> bool:
+    """Whether `name` may be a group's folder; whether it is free is the store's to say."""
+    return FOLDER_NAME.fullmatch(name) is not None and name not in RESERVED_FOLDERS
+
+
+def group_box(folder: GroupFolder) -> BoxName:
+    """The box of the agent that holds the group's chat."""
+    return BoxName(folder)

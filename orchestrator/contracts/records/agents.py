@@ -1,0 +1,81 @@
+"""Runs of a driver, and their turns."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, TreeId, TurnId
+
+
+class AgentStatus(StrEnum):
+    """The lifecycle of an agent. Source: coordination.md U10."""
+
+    STARTING = "starting"
+    RUNNING = "running"
+    STOPPING = "stopping"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+    TERMINATED = "terminated"
+    LOST = "lost"
+
+
+class EndReason(StrEnum):
+    """Why the process of an agent is no more."""
+
+    EXITED = "exited"
+    CRASHED = "crashed"
+    OOM = "oom"
+    STOPPED = "stopped"
+    TIMED_OUT = "timed_out"
+    START_FAILED = "start_failed"
+    ENGINE_LOST = "engine_lost"
+    ORCHESTRATOR_DIED = "orchestrator_died"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """One run of a driver in a container. process_ref: what its runner needs to find it again."""
+
+    agent_id: AgentId
+    tree_id: TreeId
+    group: GroupFolder
+    chat_jid: Jid
+    box: BoxName
+    runner: str
+    driver: str
+    status: AgentStatus
+    is_main: bool
+    is_legacy: bool = False
+    process_ref: str | None = None
+    started_at: datetime
+    ended_at: datetime | None = None
+    exit_code: int | None = None
+    end_reason: EndReason | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExitStatus:
+    """How a process ended. code: as a shell gives it, 128+n for signal n."""
+
+    code: int
+    is_oom: bool = False
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether it ended by itself and well."""
+        return self.code == 0 and not self.is_oom
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One prompt and all that came of it."""
+
+    turn_id: TurnId
+    agent_id: AgentId
+    chat_jid: Jid
+    started_at: datetime
+    ended_at: datetime | None = None
+    status: str | None = None
+    outputs: int = 0
+    effects: int = 0

@@ -1,0 +1,63 @@
+"""How an agent is started: one value that describes walls and mounts; each runner renders it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from orchestrator.contracts.ids import AgentId, GroupFolder
+
+WORKSPACE_TARGET: Final = "/workspace/group"
+GLOBAL_TARGET: Final = "/workspace/global"
+BOX_TARGET: Final = "/workspace/ipc"
+HOME_TARGET: Final = "/home/agent"
+PROGRAMS_TARGET: Final = "/opt/dovecote"
+"""Where the agent runner's own files lie: in the image, or bound from `data/programs`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mount:
+    """A host path seen inside at `target`. Later mounts lie over earlier ones."""
+
+    source: Path
+    target: str
+    is_writable: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceLimits:
+    """What one container may use. nofile, file sizes and tmpfs sizes in their units."""
+
+    memory_bytes: int = 1024**3
+    processes: int = 256
+    cpus: float = 2.0
+    file_size_bytes: int = 1024**3
+    tmp_bytes: int = 64 * 1024**2
+    shm_bytes: int = 16 * 1024**2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchPlan:
+    """Everything a runner needs to build the walls and start the agent runner in them.
+
+    command: what runs inside. environment: complete; nothing is inherited. Values that are a mount's
+    target, or below one, are container paths; a runner without mounts puts the host path there.
+    uid, gid: who the agent is on the host; None: the orchestrator's own user.
+    runs_model_commands: a driver that lets a model run commands needs walls.
+    log_path: where standard error and log lines go. labels: found again after a crash.
+    """
+
+    agent_id: AgentId
+    instance_id: str
+    group: GroupFolder
+    command: tuple[str, ...]
+    mounts: tuple[Mount, ...]
+    environment: Mapping[str, str]
+    working_directory: str
+    limits: ResourceLimits = field(default_factory=ResourceLimits)
+    uid: int | None = None
+    gid: int | None = None
+    image: str | None = None
+    deadline: datetime | None = None
+    runs_model_commands: bool = False

@@ -1,0 +1,154 @@
+"""Messages that came in and texts that go out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from orchestrator.contracts.ids import AgentId, Jid, MessageId, TurnId
+
+
+class SenderRole(StrEnum):
+    """What a sender is to us; a display name proves nothing."""
+
+    OPERATOR = "operator"
+    MEMBER = "member"
+    BOT = "bot"
+
+
+class MessageStatus(StrEnum):
+    """The life of an inbound message. Source: contracts.md section 6."""
+
+    PENDING = "pending"
+    DISPATCHED = "dispatched"
+    SETTLED = "settled"
+    PARTIAL = "partial"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quoted:
+    """The message that another one answers."""
+
+    message_id: MessageId
+    sender_name: str
+    text: str
+    is_ours: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    """A file that came with a message. path: as the container sees it; None when it could not be kept."""
+
+    name: str
+    media_type: str
+    size_bytes: int
+    path: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InboundMessage:
+    """What a channel hands in. sent_at is the network's own time; it is shown, never used for order."""
+
+    chat_jid: Jid
+    message_id: MessageId
+    sender_jid: Jid
+    sender_name: str
+    text: str
+    sent_at: datetime
+    is_from_me: bool = False
+    sender_is_bot: bool = False
+    chat_name: str | None = None
+    chat_is_group: bool = False
+    quoted: Quoted | None = None
+    attachments: tuple[Attachment, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredMessage:
+    """An inbound message as a row. seq: the order of arrival, which all cursors count in."""
+
+    seq: int
+    chat_jid: Jid
+    message_id: MessageId
+    sender_jid: Jid
+    sender_name: str
+    sender_role: SenderRole
+    text: str
+    sent_at: datetime
+    status: MessageStatus
+    is_trigger: bool
+    tries: int = 0
+    deaths: int = 0
+    is_nudged: bool = False
+    agent_id: AgentId | None = None
+    turn_id: TurnId | None = None
+    is_in_turn: bool = False
+    quoted: Quoted | None = None
+    attachments: tuple[Attachment, ...] = ()
+
+    @property
+    def size_bytes(self) -> int:
+        """What it weighs in a batch."""
+        return len(self.text.encode()) + (len(self.quoted.text.encode()) if self.quoted else 0)
+
+
+class OutboxStatus(StrEnum):
+    """The life of a text that goes out. Source: contracts.md section 6."""
+
+    QUEUED = "queued"
+    SENDING = "sending"
+    SENT = "sent"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+
+class TextSource(StrEnum):
+    """Where an outbound text came from; with its key it is sent once."""
+
+    PAIR = "pair"
+    REQUEST = "request"
+    NOTICE = "notice"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboxItem:
+    """One text, or one part of a split one, on its way to a chat."""
+
+    id: int
+    chat_jid: Jid
+    text: str
+    source: TextSource
+    source_key: str
+    part: int
+    parts: int
+    status: OutboxStatus
+    attempts: int
+    created_at: datetime
+    agent_id: AgentId | None = None
+    turn_id: TurnId | None = None
+    reply_to: MessageId | None = None
+    channel_message_id: MessageId | None = None
+    sent_at: datetime | None = None
+    was_resent: bool = False
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboundMessage:
+    """What a channel is given to send. outbox_id: the same on every attempt, for channels that can use it."""
+
+    chat_jid: Jid
+    text: str
+    outbox_id: int
+    reply_to: MessageId | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """The network took the text; message_id is its own id of it."""
+
+    message_id: MessageId
+    sent_at: datetime | None = None
+    extra: Mapping[str, str] | None = None

@@ -1,0 +1,58 @@
+"""The directories of a box and the files in them. Source: contracts.md sections 1 and 3."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from orchestrator.contracts.ids import TurnId
+from orchestrator.contracts.wire.codec import Wire
+
+MESSAGES: Final = "messages"
+TASKS: Final = "tasks"
+AGENTS: Final = "agents"
+MAIL: Final = "mail"
+INPUT: Final = "input"
+ACKS: Final = "acks"
+REPLIES: Final = "replies"
+
+REQUEST_DIRECTORIES: Final = (MESSAGES, TASKS, AGENTS, MAIL)
+WRITABLE_DIRECTORIES: Final = (*REQUEST_DIRECTORIES, INPUT, ACKS)
+"""What the container may write in; `replies` and the snapshots are the host's alone."""
+BOX_DIRECTORIES: Final = (*WRITABLE_DIRECTORIES, REPLIES)
+
+CLOSE_FILE_1X: Final = "_close"
+"""The empty sentinel that agents made for NanoClaw 1.x look for."""
+
+
+def temporary_name(name: str) -> str:
+    """The name under which a file is written before it is renamed to `name`."""
+    return f".{name}.tmp"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FollowUp(Wire):
+    """A later message for a running agent. `content` and `text` are the same XML in both spellings.
+
+    ids: the messages it holds. turn_id: names the turn only if this file starts one.
+    """
+
+    content: str
+    text: str
+    ids: tuple[str, ...] = ()
+    turn_id: TurnId | None = None
+    type: str = "message"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Close(Wire):
+    """Finish the turn, take no more, exit 0."""
+
+    type: str = "_close"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnAck(Wire):
+    """`acks/{turnId}.json` while the turn runs; a `TurnEnded` object replaces it at the end."""
+
+    turn_id: TurnId
+    inputs: tuple[str, ...] = ()
+    status: str = "started"

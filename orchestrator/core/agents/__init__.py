@@ -1,0 +1,1 @@
+"""Agent rules: how a run is launched and with which environment."""

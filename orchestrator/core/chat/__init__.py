@@ -1,0 +1,1 @@
+"""Chat rules: triggers, batches, cursors, transcripts, splitting and operator words."""

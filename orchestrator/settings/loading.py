@@ -1,0 +1,198 @@
+"""Where the values come from: each source over the one before.
+
+Defaults; `dovecote.toml` in the home; names of the source documents in the environment
+(`CONTAINER_TIMEOUT`); `DOVECOTE_*` in the environment (`DOVECOTE_AGENT__RUNNER`).
+"""
+
+import difflib
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from orchestrator.contracts.errors import InvalidSettings
+from orchestrator.settings.tree import Settings, allowed_values, is_timezone, setting_fields
+
+FILE_NAME: Final = "dovecote.toml"
+PREFIX: Final = "DOVECOTE_"
+HOME_VARIABLE: Final = "DOVECOTE_HOME"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """One value that was set, with where it stands."""
+
+    value: object
+    origin: str
+    unit_note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedSettings:
+    """The settings, where each came from (`default` when absent), and what is odd but harmless."""
+
+    home: Path
+    settings: Settings
+    origins: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+def _from_ms(value: str) -> object:
+    return float(value) / 1000 if re.fullmatch(r"\d{1,15}", value) else value
+
+
+def _as_is(value: str) -> object:
+    return value
+
+
+ALIASES: Final[Mapping[str, tuple[str, Callable[[str], object], str]]] = {
+    "ASSISTANT_NAME": ("assistant.name", _as_is, ""),
+    "CONTAINER_IMAGE": ("agent.image", _as_is, ""),
+    "CONTAINER_TIMEOUT": ("agent.container_timeout_s", _from_ms, "CONTAINER_TIMEOUT is in milliseconds."),
+    "IDLE_TIMEOUT": ("agent.idle_timeout_s", _from_ms, "IDLE_TIMEOUT is in milliseconds."),
+    "MAX_CONCURRENT_CONTAINERS": ("queue.max_running", _as_is, ""),
+}
+"""Names of the source documents in the environment: the setting, how it is read, its unit."""
+
+
+def home_directory(option: Path | None, environment: Mapping[str, str]) -> Path:
+    """The home: what was asked for, else DOVECOTE_HOME, else the working directory. Absolute."""
+    named = environment.get(HOME_VARIABLE)
+    return (option or Path(named or ".")).expanduser().absolute()
+
+
+def load_settings(home: Path, environment: Mapping[str, str]) -> LoadedSettings:
+    """The settings of a home. Raises InvalidSettings naming field, value, range and origin."""
+    given: dict[str, Given] = {}
+    timezone, warnings = _default_timezone(environment)
+    given["assistant.timezone"] = timezone
+    given |= _from_file(home / FILE_NAME)
+    given |= _from_aliases(environment)
+    given |= _from_environment(environment)
+    try:
+        settings = Settings(**_nested(given))
+    except ValidationError as error:
+        raise _refusal(error, given) from None
+    origins = {key: each.origin for key, each in given.items()}
+    return LoadedSettings(home=home, settings=settings, origins=origins, warnings=tuple(warnings))
+
+
+def _default_timezone(environment: Mapping[str, str]) -> tuple[Given, list[str]]:
+    """`TZ`, else the system's zone, else UTC; a bad `TZ` is a warning, since it is not ours alone."""
+    if name := environment.get("TZ", "").removeprefix(":"):
+        if is_timezone(name):
+            return Given(value=name, origin="environment TZ"), []
+        warning = f"TZ is {name!r}, which is not an IANA timezone; UTC is used. Set assistant.timezone."
+        return Given(value="UTC", origin="default, since TZ is not a timezone"), [warning]
+    name = str(Path("/etc/localtime").resolve()).partition("zoneinfo/")[2]
+    if name and is_timezone(name):
+        return Given(value=name, origin="system"), []
+    return Given(value="UTC", origin="default"), []
+
+
+def _from_file(path: Path) -> dict[str, Given]:
+    try:
+        text = path.read_text(encoding="utf-8")
+        tree = tomllib.loads(text)
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidSettings(f"{path} cannot be read: {error}.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidSettings(f"{path} is not TOML: {error}.", suggestion="Mend that line.") from None
+    lines = _lines_of_keys(text)
+    return {
+        key: Given(value=value, origin=f"{FILE_NAME} line {lines[key]}" if key in lines else FILE_NAME)
+        for key, value in _leaves(tree)
+    }
+
+
+def _leaves(tree: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    for name, value in tree.items():
+        if isinstance(value, dict) and value:
+            yield from ((f"{name}.{inner}", each) for inner, each in value.items())
+        else:
+            yield name, value
+
+
+def _lines_of_keys(text: str) -> dict[str, int]:
+    """Where each plainly written key stands. A key in an exotic spelling is just not found."""
+    lines: dict[str, int] = {}
+    table = ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if header := re.match(r"\s*\[\s*([\w.-]+)\s*\]", line):
+            table = header[1] + "."
+        elif key := re.match(r"\s*([\w.-]+)\s*=", line):
+            lines.setdefault(table + key[1], number)
+    return lines
+
+
+def _from_aliases(environment: Mapping[str, str]) -> dict[str, Given]:
+    return {
+        key: Given(value=read(environment[name]), origin=f"environment {name}", unit_note=note)
+        for name, (key, read, note) in ALIASES.items()
+        if environment.get(name)
+    }
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Given]:
+    """`DOVECOTE_SECTION__NAME` and `DOVECOTE_NAME`. Other `DOVECOTE_*` names may be anybody's."""
+    known = {key for key, _ in setting_fields()}
+    given: dict[str, Given] = {}
+    for name, value in sorted(environment.items()):
+        key = name.removeprefix(PREFIX).lower().replace("__", ".", 1)
+        if name.startswith(PREFIX) and value and ("." in key or key in known):
+            given[key] = Given(value=value, origin=f"environment {name}")
+    return given
+
+
+def _nested(given: Mapping[str, Given]) -> dict[str, Any]:
+    tree: dict[str, Any] = {}
+    for key, each in given.items():
+        section, dot, name = key.partition(".")
+        if not dot:
+            tree[section] = each.value
+        elif isinstance(tree.setdefault(section, {}), dict):
+            tree[section][name] = each.value
+    return tree
+
+
+def _refusal(error: ValidationError, given: Mapping[str, Given]) -> InvalidSettings:
+    """The first fault as a sentence; the others are counted, since one often causes another."""
+    faults = error.errors(include_url=False)
+    first = faults[0]
+    key = ".".join(str(part) for part in first["loc"][:2])
+    each = given.get(key) or next((g for k, g in given.items() if k.startswith(f"{key}.")), None)
+    where = f" ({each.origin})" if each else ""
+    more = f" {len(faults) - 1} more like this." if len(faults) > 1 else ""
+    message, suggestion = _sentence(key, first, where)
+    note = f" {each.unit_note}" if each and each.unit_note else ""
+    return InvalidSettings(
+        message + note + more,
+        suggestion=suggestion,
+        details={"setting": key, "origin": each.origin if each else None},
+    )
+
+
+def _sentence(key: str, fault: ErrorDetails, where: str) -> tuple[str, str]:
+    fields = dict(setting_fields())
+    info = fields.get(key)
+    if info is None:
+        near = difflib.get_close_matches(key, fields, n=1)
+        hint = f"Did you mean {near[0]}?" if near else "`dovecote config` lists the settings."
+        return f"There is no setting {key}{where}.", hint
+    shown = str(fault["input"])[:80]
+    allowed = allowed_values(info)
+    must = f"must be {allowed}" if allowed else _reason(fault)
+    suggestion = f"Change it, or remove it for the default: {info.default}."
+    return f"The setting {key} is {shown!r}{where}, but {must}.", suggestion
+
+
+def _reason(fault: ErrorDetails) -> str:
+    said = fault["msg"].removeprefix("Value error, ")
+    return f"it {said}" if said.startswith("is ") else f"is refused: {said[:1].lower()}{said[1:]}"

@@ -1,0 +1,183 @@
+"""Everything that can be set: one frozen section a component, passed on by section."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Final, Literal, get_args
+from zoneinfo import ZoneInfo
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from orchestrator.contracts.version import IMAGE
+
+MIB: Final = 1024**2
+
+
+def is_timezone(name: str) -> bool:
+    """Whether `name` is an IANA timezone that this machine knows."""
+    try:
+        ZoneInfo(name)
+    # ZoneInfo raises OSError and its kin for names that are directories or too long.
+    except (ValueError, OSError, LookupError):
+        return False
+    return True
+
+
+def _known_timezone(name: str) -> str:
+    if not is_timezone(name):
+        raise ValueError("is not an IANA timezone, such as Europe/Berlin")
+    return name
+
+
+class Section(BaseModel):
+    """Base of the sections: frozen, and an unknown key is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class AssistantSettings(Section):
+    """Who the assistant is, where a group does not say otherwise."""
+
+    name: str = Field(
+        "Assistant", min_length=1, max_length=64, description="its name; `@Name` is the trigger"
+    )
+    timezone: Annotated[str, AfterValidator(_known_timezone)] = Field(
+        "UTC", description="IANA timezone of its answers; without it `TZ`, then the system's"
+    )
+    locale: str = Field(
+        "en", min_length=2, max_length=35, description="language of the sentences Dovecote says"
+    )
+
+
+class QueueSettings(Section):
+    """How many agents run at once, and how much one turn is given to read."""
+
+    max_running: int = Field(5, ge=1, le=200, description="turns at once")
+    max_live: int = Field(20, ge=1, le=1000, description="live containers at once, idle ones too")
+    batch_max_messages: int = Field(200, ge=1, le=10_000, description="messages one turn is given at most")
+    batch_max_bytes: int = Field(
+        200_000, ge=1_000, le=10_000_000, description="bytes one turn is given at most"
+    )
+
+
+class AgentSettings(Section):
+    """What runs as an agent, in which walls, with which limits."""
+
+    driver: Literal["builtin", "script"] = Field("builtin", description="what answers")
+    runner: Literal["auto", "docker", "bubblewrap", "process"] = Field(
+        "auto", description="what builds the walls"
+    )
+    image: str = Field(IMAGE, min_length=1, max_length=256, description="image of the docker runner")
+    bwrap: Path | None = Field(
+        None, description="the `bwrap` program, if not the system's or the bundled one"
+    )
+    allow_unisolated: bool = Field(
+        False, description="let a driver that runs commands of a model run without walls"
+    )
+    container_timeout_s: float = Field(1800, ge=120, le=86_400, description="silence in a turn that ends it")
+    turn_limit_s: float = Field(7200, ge=120, le=86_400, description="longest turn")
+    idle_timeout_s: float = Field(600, ge=1, le=86_400, description="an idle agent is closed after this")
+    start_timeout_s: float = Field(60, ge=1, le=3600, description="time to say that it is ready")
+    stop_grace_s: float = Field(10, ge=0, le=300, description="time between SIGTERM and SIGKILL")
+    memory_bytes: int = Field(1024 * MIB, ge=64 * MIB, le=1024**4, description="memory of one container")
+    processes: int = Field(256, ge=16, le=32_768, description="processes in one container")
+    cpus: float = Field(2.0, ge=0.1, le=256, description="CPUs of one container")
+    uid_range_start: int = Field(
+        64_100,
+        ge=1_000,
+        le=2**31,
+        description="first uid of the groups' agents, where the orchestrator is root",
+    )
+
+
+class OutboxSettings(Section):
+    """How texts leave."""
+
+    retry_for_s: float = Field(86_400, ge=0, le=7 * 86_400, description="a text is tried for so long")
+    on_unknown_send: Literal["resend", "hold"] = Field(
+        "resend", description="what happens to a text whose acceptance is unknown"
+    )
+    backoff_first_s: float = Field(
+        2, ge=0.05, le=600, description="wait before the second try, then doubling"
+    )
+    backoff_most_s: float = Field(300, ge=1, le=3600, description="longest wait between tries")
+
+
+class IpcSettings(Section):
+    """What agents may do with their boxes."""
+
+    poll_s: float = Field(1, ge=0.05, le=60, description="boxes are looked at so often, events or not")
+    rate_per_minute: int = Field(120, ge=1, le=1_000_000, description="requests a minute and box")
+    burst: int = Field(60, ge=1, le=1_000_000, description="requests at once, before the rate counts")
+    max_entries: int = Field(10_000, ge=10, le=1_000_000, description="entries in a directory of a box")
+    max_box_bytes: int = Field(64 * MIB, ge=MIB, le=1024**4, description="bytes in a box")
+
+
+class LogSettings(Section):
+    """What is logged, and how much of it is kept."""
+
+    level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="least level that is logged"
+    )
+    max_bytes: int = Field(
+        10 * MIB, ge=64 * 1024, le=1024**3, description="size at which a log file is rotated"
+    )
+    keep: int = Field(5, ge=1, le=100, description="rotated files that are kept")
+
+
+class Settings(BaseSettings):
+    """Everything that can be set. `Settings()` is the defaults; `load_settings` reads a home."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    assistant: AssistantSettings = AssistantSettings()
+    queue: QueueSettings = QueueSettings()
+    agent: AgentSettings = AgentSettings()
+    outbox: OutboxSettings = OutboxSettings()
+    ipc: IpcSettings = IpcSettings()
+    logs: LogSettings = LogSettings()
+    message_poll_s: float = Field(2, ge=0.05, le=60, description="waiting messages are looked at so often")
+    shutdown_grace_s: float = Field(
+        20, ge=0, le=600, description="running turns may end within this at a stop"
+    )
+    still_working_s: float = Field(120, ge=1, le=86_400, description="silence after which the chat is told")
+    typing_renew_s: float = Field(4, ge=0.5, le=60, description="the typing indicator is renewed so often")
+    disk_floor_bytes: int = Field(500 * MIB, ge=0, le=1024**5, description="below this no agent starts")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Only what is passed in: the environment is a value here, so that each key's origin is known."""
+        return (init_settings,)
+
+
+def setting_fields() -> Iterator[tuple[str, FieldInfo]]:
+    """Every setting as `section.name` with its definition, in the order of the tree."""
+    for name, info in Settings.model_fields.items():
+        if isinstance(info.annotation, type) and issubclass(info.annotation, Section):
+            for inner, inner_info in info.annotation.model_fields.items():
+                yield f"{name}.{inner}", inner_info
+        else:
+            yield name, info
+
+
+def allowed_values(info: FieldInfo) -> str:
+    """What a setting may be, in words: `1 to 200`, `resend | hold`."""
+    if choices := [each for each in get_args(info.annotation) if isinstance(each, str)]:
+        return " | ".join(choices)
+    if info.annotation is bool:
+        return "true | false"
+    bounds = {
+        name: getattr(each, name) for each in info.metadata for name in ("ge", "le") if hasattr(each, name)
+    }
+    if bounds:
+        return f"{bounds['ge']:,} to {bounds['le']:,}".replace(",", "_")
+    lengths = {n: getattr(m, n) for m in info.metadata for n in ("min_length", "max_length") if hasattr(m, n)}
+    return f"{lengths['min_length']} to {lengths['max_length']} characters" if lengths else ""

@@ -1,0 +1,214 @@
+"""Runs of drivers and their turns."""
+
+import sqlite3
+from datetime import datetime
+from typing import Final
+
+from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, TreeId, TurnId
+from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, Turn
+from orchestrator.contracts.wire.container_io import TurnError, Usage
+from orchestrator.contracts.wire.codec import to_json
+from orchestrator.store.database import Reader, Transaction
+from orchestrator.store.times import from_ms, maybe_from_ms, to_ms
+
+ADD: Final = """
+INSERT INTO agents (agent_id, tree_id, folder, chat_jid, box, runner, driver, status, is_main, started_ms)
+VALUES (:agent_id, :tree_id, :folder, :chat_jid, :box, :runner, :driver, :status, :is_main, :started_ms)
+"""
+SET_PROCESS: Final = """
+UPDATE agents SET process_ref = :process_ref, is_legacy = :is_legacy WHERE agent_id = :agent_id
+"""
+MOVE: Final = "UPDATE agents SET status = :now WHERE agent_id = :agent_id AND status = :was"
+END: Final = """
+UPDATE agents
+   SET status = :now, ended_ms = :at_ms, exit_code = :exit_code, end_reason = :end_reason
+ WHERE agent_id = :agent_id AND status = :was
+"""
+GET: Final = "SELECT * FROM agents WHERE agent_id = :agent_id"
+LIVE: Final = "SELECT * FROM agents WHERE status IN ('starting', 'running', 'stopping') ORDER BY started_ms"
+LAST_OF_BOX: Final = "SELECT * FROM agents WHERE box = :box ORDER BY started_ms DESC, rowid DESC LIMIT 1"
+PRUNE: Final = """
+DELETE FROM agents
+ WHERE ended_ms < :before_ms
+   AND NOT EXISTS (SELECT 1 FROM messages AS m WHERE m.agent_id = agents.agent_id AND m.status = 'dispatched')
+"""
+START_TURN: Final = """
+INSERT INTO turns (turn_id, agent_id, chat_jid, started_ms)
+VALUES (:turn_id, :agent_id, :chat_jid, :at_ms)
+ON CONFLICT (agent_id, turn_id) DO NOTHING
+"""
+END_TURN: Final = """
+UPDATE turns
+   SET ended_ms = :at_ms, status = :status, error = :error, usage = :usage
+ WHERE agent_id = :agent_id AND turn_id = :turn_id AND ended_ms IS NULL
+RETURNING *
+"""
+TURN: Final = "SELECT * FROM turns WHERE agent_id = :agent_id AND turn_id = :turn_id"
+COUNT_EFFECT: Final = """
+UPDATE turns SET effects = effects + 1, outputs = outputs + :is_output
+ WHERE agent_id = :agent_id AND turn_id = :turn_id
+"""
+PRUNE_TURNS: Final = """
+DELETE FROM turns WHERE agent_id IN (SELECT agent_id FROM agents WHERE ended_ms < :before_ms)
+"""
+
+
+def add(tx: Transaction, agent: Agent) -> None:
+    """Remember an agent before it is started."""
+    tx.execute(
+        ADD,
+        {
+            "agent_id": agent.agent_id,
+            "tree_id": agent.tree_id,
+            "folder": agent.group,
+            "chat_jid": agent.chat_jid,
+            "box": agent.box,
+            "runner": agent.runner,
+            "driver": agent.driver,
+            "status": agent.status.value,
+            "is_main": int(agent.is_main),
+            "started_ms": to_ms(agent.started_at),
+        },
+    )
+
+
+def set_process(tx: Transaction, agent_id: AgentId, process_ref: str, *, is_legacy: bool) -> None:
+    """What its runner needs to find it after a crash of ours."""
+    tx.execute(
+        SET_PROCESS, {"agent_id": agent_id, "process_ref": process_ref, "is_legacy": int(is_legacy)}
+    )
+
+
+def move(tx: Transaction, agent_id: AgentId, *, was: AgentStatus, now: AgentStatus) -> bool:
+    """Change the status if it still is `was`."""
+    changed = tx.execute(MOVE, {"agent_id": agent_id, "was": was.value, "now": now.value})
+    return changed.rowcount == 1
+
+
+def end(
+    tx: Transaction,
+    agent_id: AgentId,
+    *,
+    was: AgentStatus,
+    now: AgentStatus,
+    at: datetime,
+    exit_code: int | None,
+    reason: EndReason,
+) -> bool:
+    """Write down how it ended, if its status still is `was`."""
+    changed = tx.execute(
+        END,
+        {
+            "agent_id": agent_id,
+            "was": was.value,
+            "now": now.value,
+            "at_ms": to_ms(at),
+            "exit_code": exit_code,
+            "end_reason": reason.value,
+        },
+    )
+    return changed.rowcount == 1
+
+
+def get(tx: Transaction, agent_id: AgentId) -> Agent | None:
+    """The agent's record."""
+    row = tx.one(GET, {"agent_id": agent_id})
+    return None if row is None else _agent(row)
+
+
+def live(tx: Transaction) -> list[Agent]:
+    """All that are believed to run, oldest first."""
+    return [_agent(row) for row in tx.all(LIVE, {})]
+
+
+async def list_live(reader: Reader) -> list[Agent]:
+    """As `live`, outside a transaction."""
+    return [_agent(row) for row in await reader.all(LIVE, {})]
+
+
+def last_of_box(tx: Transaction, box: BoxName) -> Agent | None:
+    """Whose rights hold for what still lies in a left box."""
+    row = tx.one(LAST_OF_BOX, {"box": box})
+    return None if row is None else _agent(row)
+
+
+def start_turn(tx: Transaction, agent_id: AgentId, turn_id: TurnId, chat_jid: Jid, *, at: datetime) -> None:
+    """Note that a turn is under way; saying it again changes nothing."""
+    tx.execute(
+        START_TURN, {"turn_id": turn_id, "agent_id": agent_id, "chat_jid": chat_jid, "at_ms": to_ms(at)}
+    )
+
+
+def end_turn(
+    tx: Transaction,
+    agent_id: AgentId,
+    turn_id: TurnId,
+    *,
+    status: str,
+    at: datetime,
+    error: TurnError | None = None,
+    usage: Usage | None = None,
+) -> Turn | None:
+    """Write down how a turn ended; None if it is unknown or has ended before."""
+    row = tx.one(
+        END_TURN,
+        {
+            "turn_id": turn_id,
+            "agent_id": agent_id,
+            "status": status,
+            "at_ms": to_ms(at),
+            "error": None if error is None else to_json(error),
+            "usage": None if usage is None else to_json(usage),
+        },
+    )
+    return None if row is None else _turn(row)
+
+
+def turn(tx: Transaction, agent_id: AgentId, turn_id: TurnId) -> Turn | None:
+    """One turn of an agent."""
+    row = tx.one(TURN, {"agent_id": agent_id, "turn_id": turn_id})
+    return None if row is None else _turn(row)
+
+
+def count_effect(tx: Transaction, agent_id: AgentId, turn_id: TurnId, *, is_output: bool) -> None:
+    """A text or a command of this turn was committed: from now on it can't run again unseen."""
+    tx.execute(COUNT_EFFECT, {"agent_id": agent_id, "turn_id": turn_id, "is_output": int(is_output)})
+
+
+def prune(tx: Transaction, *, before: datetime) -> None:
+    """Forget agents that ended before `before`, with their turns."""
+    tx.execute(PRUNE_TURNS, {"before_ms": to_ms(before)})
+    tx.execute(PRUNE, {"before_ms": to_ms(before)})
+
+
+def _agent(row: sqlite3.Row) -> Agent:
+    return Agent(
+        agent_id=AgentId(row["agent_id"]),
+        tree_id=TreeId(row["tree_id"]),
+        group=GroupFolder(row["folder"]),
+        chat_jid=Jid(row["chat_jid"]),
+        box=BoxName(row["box"]),
+        runner=row["runner"],
+        driver=row["driver"],
+        status=AgentStatus(row["status"]),
+        is_main=bool(row["is_main"]),
+        is_legacy=bool(row["is_legacy"]),
+        process_ref=row["process_ref"],
+        started_at=from_ms(row["started_ms"]),
+        ended_at=maybe_from_ms(row["ended_ms"]),
+        exit_code=row["exit_code"],
+        end_reason=None if row["end_reason"] is None else EndReason(row["end_reason"]),
+    )
+
+
+def _turn(row: sqlite3.Row) -> Turn:
+    return Turn(
+        turn_id=TurnId(row["turn_id"]),
+        agent_id=AgentId(row["agent_id"]),
+        chat_jid=Jid(row["chat_jid"]),
+        started_at=from_ms(row["started_ms"]),
+        ended_at=maybe_from_ms(row["ended_ms"]),
+        status=row["status"],
+        outputs=row["outputs"],
+        effects=row["effects"],
+    )

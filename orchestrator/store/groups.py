@@ -1,0 +1,134 @@
+"""The registered chats."""
+
+import sqlite3
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from orchestrator.contracts.ids import GroupFolder, Jid
+from orchestrator.contracts.records.groups import Group, TriggerPosition
+from orchestrator.store.database import Reader, Transaction
+from orchestrator.store.times import from_ms, to_ms
+
+ADD: Final = """
+INSERT INTO groups (folder, jid, name, trigger, assistant_name, requires_trigger, is_main,
+                    trigger_position, reply_triggers, timezone, locale, added_ms)
+VALUES (:folder, :jid, :name, :trigger, :assistant_name, :requires_trigger, :is_main,
+        :trigger_position, :reply_triggers, :timezone, :locale, :added_ms)
+RETURNING *
+"""
+BY_JID: Final = "SELECT * FROM groups WHERE jid = :jid"
+BY_FOLDER: Final = "SELECT * FROM groups WHERE folder = :folder"
+MAIN: Final = "SELECT * FROM groups WHERE is_main = 1"
+ALL: Final = "SELECT * FROM groups ORDER BY number"
+UPDATE: Final = """
+UPDATE groups
+   SET name = :name, trigger = :trigger, assistant_name = :assistant_name,
+       requires_trigger = :requires_trigger, is_main = :is_main, trigger_position = :trigger_position,
+       reply_triggers = :reply_triggers, timezone = :timezone, locale = :locale
+ WHERE folder = :folder
+RETURNING *
+"""
+NO_MAIN: Final = "UPDATE groups SET is_main = 0 WHERE is_main = 1"
+REMOVE: Final = "DELETE FROM groups WHERE folder = :folder"
+SERVED: Final = """
+UPDATE groups SET last_served = (SELECT max(last_served) + 1 FROM groups) WHERE folder = :folder
+"""
+
+
+def add(
+    tx: Transaction,
+    *,
+    folder: GroupFolder,
+    jid: Jid,
+    name: str,
+    added_at: datetime,
+    values: Mapping[str, Any],
+) -> Group:
+    """Register a chat. values: the other columns. The folder and the jid are free, or SQLite raises."""
+    row = tx.one(
+        ADD, {**values, "folder": folder, "jid": jid, "name": name, "added_ms": to_ms(added_at)}
+    )
+    assert row is not None
+    return _group(row)
+
+
+def by_jid(tx: Transaction, jid: Jid) -> Group | None:
+    """The group that is this chat."""
+    row = tx.one(BY_JID, {"jid": jid})
+    return None if row is None else _group(row)
+
+
+def by_folder(tx: Transaction, folder: str) -> Group | None:
+    """The group with this folder, whatever its case."""
+    row = tx.one(BY_FOLDER, {"folder": folder})
+    return None if row is None else _group(row)
+
+
+def main(tx: Transaction) -> Group | None:
+    """The operator's own group."""
+    row = tx.one(MAIN, {})
+    return None if row is None else _group(row)
+
+
+async def find(reader: Reader, folder: str) -> Group | None:
+    """As `by_folder`, outside a transaction."""
+    row = await reader.one(BY_FOLDER, {"folder": folder})
+    return None if row is None else _group(row)
+
+
+async def list_all(reader: Reader) -> list[Group]:
+    """All groups in the order of their registration."""
+    return [_group(row) for row in await reader.all(ALL, {})]
+
+
+def change(tx: Transaction, folder: GroupFolder, values: Mapping[str, Any]) -> Group:
+    """Write all changeable columns of a group. Making it main takes the right from the one before."""
+    if values["is_main"]:
+        tx.execute(NO_MAIN, {})
+    row = tx.one(UPDATE, {**values, "folder": folder})
+    assert row is not None
+    return _group(row)
+
+
+def remove(tx: Transaction, folder: GroupFolder) -> None:
+    """Forget the registration; its messages and files stay."""
+    tx.execute(REMOVE, {"folder": folder})
+
+
+def note_served(tx: Transaction, folder: GroupFolder) -> None:
+    """Put the group behind all others in the order of service."""
+    tx.execute(SERVED, {"folder": folder})
+
+
+def columns(group: Group) -> dict[str, Any]:
+    """The changeable columns of a group, as `add` and `change` take them."""
+    return {
+        "name": group.name,
+        "trigger": group.trigger,
+        "assistant_name": group.assistant_name,
+        "requires_trigger": int(group.requires_trigger),
+        "is_main": int(group.is_main),
+        "trigger_position": group.trigger_position.value,
+        "reply_triggers": int(group.reply_triggers),
+        "timezone": group.timezone,
+        "locale": group.locale,
+    }
+
+
+def _group(row: sqlite3.Row) -> Group:
+    return Group(
+        folder=GroupFolder(row["folder"]),
+        jid=Jid(row["jid"]),
+        name=row["name"],
+        trigger=row["trigger"],
+        assistant_name=row["assistant_name"],
+        requires_trigger=bool(row["requires_trigger"]),
+        is_main=bool(row["is_main"]),
+        trigger_position=TriggerPosition(row["trigger_position"]),
+        reply_triggers=bool(row["reply_triggers"]),
+        timezone=row["timezone"],
+        locale=row["locale"],
+        added_at=from_ms(row["added_ms"]),
+        number=row["number"],
+    )

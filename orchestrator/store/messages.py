@@ -1,0 +1,358 @@
+"""Inbound messages: stored before acted on; their status is the truth."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from orchestrator.contracts.ids import AgentId, Jid, MessageId, TurnId
+from orchestrator.contracts.records.messages import (
+    Attachment,
+    InboundMessage,
+    MessageStatus,
+    Quoted,
+    SenderRole,
+    StoredMessage,
+)
+from orchestrator.store.database import Reader, Transaction
+from orchestrator.store.times import from_ms, maybe_from_ms, to_ms
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingChat:
+    """A chat whose oldest unanswered trigger is due. last_served orders groups that wait."""
+
+    chat_jid: Jid
+    folder: str
+    oldest_seq: int
+    last_served: int
+
+
+ADD: Final = """
+INSERT INTO messages (chat_jid, message_id, sender_jid, sender_name, sender_role, text, quoted, attachments,
+                      sent_ms, received_ms, is_trigger, status)
+VALUES (:chat_jid, :message_id, :sender_jid, :sender_name, :sender_role, :text, :quoted, :attachments,
+        :sent_ms, :received_ms, :is_trigger, :status)
+ON CONFLICT (chat_jid, message_id) DO NOTHING
+RETURNING seq
+"""
+WAITING_CHATS: Final = """
+SELECT m.chat_jid, g.folder, g.last_served, min(m.seq) AS oldest_seq, m.due_ms
+  FROM messages AS m JOIN groups AS g ON g.jid = m.chat_jid
+ WHERE m.status = 'pending' AND m.is_trigger = 1
+ GROUP BY m.chat_jid
+HAVING m.due_ms <= :now_ms
+"""
+PENDING_TRIGGERS: Final = """
+SELECT * FROM messages
+ WHERE chat_jid = :chat AND status = 'pending' AND is_trigger = 1
+ ORDER BY seq
+"""
+PENDING_CHATTER: Final = """
+SELECT * FROM messages
+ WHERE chat_jid = :chat AND status = 'pending' AND is_trigger = 0 AND seq < :before
+ ORDER BY seq DESC LIMIT :count
+"""
+SKIP_CHATTER: Final = """
+UPDATE messages SET status = 'skipped'
+ WHERE chat_jid = :chat AND status = 'pending' AND is_trigger = 0 AND seq < :before
+"""
+DISPATCH: Final = """
+UPDATE messages
+   SET status = 'dispatched', agent_id = :agent_id, turn_id = :turn_id, is_in_turn = 0,
+       input_file = :input_file
+ WHERE seq IN (SELECT value FROM json_each(:seqs)) AND status = 'pending'
+"""
+ENTER_TURN: Final = """
+UPDATE messages SET is_in_turn = 1, turn_id = :turn_id
+ WHERE agent_id = :agent_id AND status = 'dispatched'
+   AND message_id IN (SELECT value FROM json_each(:message_ids))
+"""
+OF_AGENT: Final = "SELECT * FROM messages WHERE agent_id = :agent_id AND status = 'dispatched' ORDER BY seq"
+DISPATCHED: Final = "SELECT * FROM messages WHERE status = 'dispatched' ORDER BY seq"
+MOVE: Final = """
+UPDATE messages SET status = :now
+ WHERE seq IN (SELECT value FROM json_each(:seqs)) AND status = :was
+"""
+GIVE_BACK: Final = """
+UPDATE messages
+   SET status = 'pending', agent_id = NULL, turn_id = NULL, is_in_turn = 0, input_file = NULL,
+       tries = :tries, deaths = :deaths, is_nudged = :is_nudged, held_since_ms = :held_since_ms,
+       due_ms = :due_ms
+ WHERE seq = :seq AND status IN ('dispatched', 'partial', 'failed')
+"""
+HOLD: Final = """
+UPDATE messages
+   SET due_ms = :due_ms, held_since_ms = coalesce(held_since_ms, :now_ms)
+ WHERE chat_jid = :chat AND status = 'pending' AND is_trigger = 1
+"""
+UNHOLD_ALL: Final = "UPDATE messages SET due_ms = 0, held_since_ms = NULL WHERE status = 'pending' AND due_ms > 0"
+UNFINISHED: Final = """
+SELECT * FROM messages
+ WHERE chat_jid = :chat AND status IN ('partial', 'failed') AND is_trigger = 1
+ ORDER BY seq DESC LIMIT 50
+"""
+MOVE_CURSOR: Final = """
+INSERT INTO cursors (chat_jid, seq)
+VALUES (:chat,
+        coalesce((SELECT min(seq) - 1 FROM messages
+                   WHERE chat_jid = :chat AND status IN ('pending', 'dispatched')),
+                 (SELECT max(seq) FROM messages WHERE chat_jid = :chat), 0))
+ON CONFLICT (chat_jid) DO UPDATE SET seq = max(seq, excluded.seq)
+"""
+COUNT_UNSETTLED: Final = """
+SELECT count(*) AS n FROM messages
+ WHERE chat_jid = :chat AND status IN ('pending', 'dispatched') AND (is_trigger = 1 OR status = 'dispatched')
+"""
+LIST_UNFINISHED: Final = """
+SELECT message_id, status FROM messages
+ WHERE chat_jid = :chat AND status IN ('partial', 'failed') AND seq > :after
+ ORDER BY seq LIMIT 200
+"""
+LAST_SEQ: Final = "SELECT coalesce(max(seq), 0) AS seq FROM messages WHERE chat_jid = :chat"
+COUNT_WAITING: Final = "SELECT count(*) AS n FROM messages WHERE status = 'pending' AND is_trigger = 1"
+EXPIRED: Final = """
+SELECT * FROM messages WHERE status = 'pending' AND is_trigger = 1 AND held_since_ms < :before_ms
+"""
+PRUNE: Final = """
+DELETE FROM messages
+ WHERE received_ms < :before_ms AND NOT (status = 'dispatched' OR (status = 'pending' AND is_trigger = 1))
+"""
+
+
+def add(
+    tx: Transaction,
+    message: InboundMessage,
+    *,
+    role: SenderRole,
+    is_trigger: bool,
+    status: MessageStatus,
+    at: datetime,
+) -> int | None:
+    """Store a message; its seq, or None when this id of the chat was stored before."""
+    row = tx.one(
+        ADD,
+        {
+            "chat_jid": message.chat_jid,
+            "message_id": message.message_id,
+            "sender_jid": message.sender_jid,
+            "sender_name": message.sender_name,
+            "sender_role": role.value,
+            "text": message.text,
+            "quoted": _quoted_json(message.quoted),
+            "attachments": _attachments_json(message.attachments),
+            "sent_ms": to_ms(message.sent_at),
+            "received_ms": to_ms(at),
+            "is_trigger": int(is_trigger),
+            "status": status.value,
+        },
+    )
+    return None if row is None else int(row["seq"])
+
+
+def waiting_chats(tx: Transaction, *, now: datetime) -> list[WaitingChat]:
+    """The chats that want a turn. A chat whose oldest trigger backs off waits as a whole."""
+    return [
+        WaitingChat(
+            chat_jid=Jid(row["chat_jid"]),
+            folder=row["folder"],
+            oldest_seq=row["oldest_seq"],
+            last_served=row["last_served"],
+        )
+        for row in tx.all(WAITING_CHATS, {"now_ms": to_ms(now)})
+    ]
+
+
+def pending_triggers(tx: Transaction, chat: Jid) -> list[StoredMessage]:
+    """Every trigger of the chat that was given to no agent, oldest first."""
+    return [_message(row) for row in tx.all(PENDING_TRIGGERS, {"chat": chat})]
+
+
+def pending_chatter(tx: Transaction, chat: Jid, *, before_seq: int, count: int) -> list[StoredMessage]:
+    """The newest `count` messages below `before_seq` that trigger nothing, oldest first."""
+    rows = tx.all(PENDING_CHATTER, {"chat": chat, "before": before_seq, "count": count})
+    return [_message(row) for row in reversed(rows)]
+
+
+def skip_chatter(tx: Transaction, chat: Jid, *, before_seq: int) -> int:
+    """Pass over chatter that no batch will hold; how many messages that were."""
+    return tx.execute(SKIP_CHATTER, {"chat": chat, "before": before_seq}).rowcount
+
+
+def dispatch(
+    tx: Transaction,
+    seqs: Sequence[int],
+    *,
+    agent_id: AgentId,
+    turn_id: TurnId,
+    input_file: str | None,
+) -> None:
+    """Give messages to an agent. input_file: the stem of the follow-up that carries them."""
+    tx.execute(
+        DISPATCH,
+        {"seqs": json.dumps(list(seqs)), "agent_id": agent_id, "turn_id": turn_id, "input_file": input_file},
+    )
+
+
+def enter_turn(tx: Transaction, agent_id: AgentId, turn_id: TurnId, ids: Iterable[str]) -> None:
+    """The agent says that these are in the turn; ids it was never given are passed over."""
+    tx.execute(
+        ENTER_TURN, {"agent_id": agent_id, "turn_id": turn_id, "message_ids": json.dumps(list(ids))}
+    )
+
+
+def of_agent(tx: Transaction, agent_id: AgentId) -> list[StoredMessage]:
+    """What the agent was given and has not settled, oldest first."""
+    return [_message(row) for row in tx.all(OF_AGENT, {"agent_id": agent_id})]
+
+
+def input_files(tx: Transaction, agent_id: AgentId) -> dict[int, str | None]:
+    """Of each unsettled message of the agent: the follow-up file that carried it, None for stdin."""
+    return {row["seq"]: row["input_file"] for row in tx.all(OF_AGENT, {"agent_id": agent_id})}
+
+
+def dispatched(tx: Transaction) -> list[StoredMessage]:
+    """All that some agent holds."""
+    return [_message(row) for row in tx.all(DISPATCHED, {})]
+
+
+def move(tx: Transaction, seqs: Sequence[int], *, was: MessageStatus, now: MessageStatus) -> int:
+    """Change the status of those that still are `was`; how many that were."""
+    changed = tx.execute(MOVE, {"seqs": json.dumps(list(seqs)), "was": was.value, "now": now.value})
+    return changed.rowcount
+
+
+def give_back(
+    tx: Transaction,
+    message: StoredMessage,
+    *,
+    tries: int,
+    deaths: int,
+    due_at: datetime | None = None,
+    held_since: datetime | None = None,
+    is_nudged: bool = False,
+) -> None:
+    """Make it pending again. due_at: not before; None means at once."""
+    tx.execute(
+        GIVE_BACK,
+        {
+            "seq": message.seq,
+            "tries": tries,
+            "deaths": deaths,
+            "is_nudged": int(is_nudged),
+            "held_since_ms": None if held_since is None else to_ms(held_since),
+            "due_ms": 0 if due_at is None else to_ms(due_at),
+        },
+    )
+
+
+def hold_chat(tx: Transaction, chat: Jid, *, until: datetime, now: datetime) -> None:
+    """Let a chat wait for something that is not its fault; its first day counts from the first hold."""
+    tx.execute(HOLD, {"chat": chat, "due_ms": to_ms(until), "now_ms": to_ms(now)})
+
+
+def end_all_holds(tx: Transaction) -> None:
+    """Let every chat be tried at once."""
+    tx.execute(UNHOLD_ALL, {})
+
+
+def held_since_before(tx: Transaction, before: datetime) -> list[StoredMessage]:
+    """Triggers that have been held back since before that instant."""
+    return [_message(row) for row in tx.all(EXPIRED, {"before_ms": to_ms(before)})]
+
+
+def held_since(tx: Transaction, seq: int) -> datetime | None:
+    """Since when a message is held back for a failure that is not its own."""
+    row = tx.one("SELECT held_since_ms FROM messages WHERE seq = :seq", {"seq": seq})
+    return None if row is None else maybe_from_ms(row["held_since_ms"])
+
+
+def unfinished(tx: Transaction, chat: Jid) -> list[StoredMessage]:
+    """Triggers that ended half-way or failed, newest first."""
+    return [_message(row) for row in tx.all(UNFINISHED, {"chat": chat})]
+
+
+def move_cursor(tx: Transaction, chat: Jid) -> None:
+    """Write down up to where nothing of the chat is unsettled. It never goes back."""
+    tx.execute(MOVE_CURSOR, {"chat": chat})
+
+
+def prune(tx: Transaction, *, before: datetime) -> int:
+    """Delete what was received before that instant and waits for nothing; how many that were."""
+    return tx.execute(PRUNE, {"before_ms": to_ms(before)}).rowcount
+
+
+async def count_unsettled(reader: Reader, chat: Jid) -> int:
+    """How many messages of the chat still wait for their outcome; idle chatter does not."""
+    row = await reader.one(COUNT_UNSETTLED, {"chat": chat})
+    return 0 if row is None else int(row["n"])
+
+
+async def count_waiting(reader: Reader) -> int:
+    """How many triggers of all chats wait for an agent."""
+    row = await reader.one(COUNT_WAITING, {})
+    return 0 if row is None else int(row["n"])
+
+
+async def list_unfinished(reader: Reader, chat: Jid, *, after_seq: int) -> list[tuple[MessageId, str]]:
+    """Ids and statuses of messages that ended half-way or failed."""
+    rows = await reader.all(LIST_UNFINISHED, {"chat": chat, "after": after_seq})
+    return [(MessageId(row["message_id"]), row["status"]) for row in rows]
+
+
+async def last_seq(reader: Reader, chat: Jid) -> int:
+    """The newest message's place in the order of arrival; 0 when there is none."""
+    row = await reader.one(LAST_SEQ, {"chat": chat})
+    return 0 if row is None else int(row["seq"])
+
+
+def _quoted_json(quoted: Quoted | None) -> str | None:
+    if quoted is None:
+        return None
+    return json.dumps([quoted.message_id, quoted.sender_name, quoted.text, quoted.is_ours])
+
+
+def _attachments_json(attachments: Sequence[Attachment]) -> str | None:
+    if not attachments:
+        return None
+    return json.dumps([[a.name, a.media_type, a.size_bytes, a.path] for a in attachments])
+
+
+def _quoted(text: str | None) -> Quoted | None:
+    if text is None:
+        return None
+    message_id, sender_name, body, is_ours = json.loads(text)
+    return Quoted(message_id=message_id, sender_name=sender_name, text=body, is_ours=is_ours)
+
+
+def _attachments(text: str | None) -> tuple[Attachment, ...]:
+    plain: list[list[Any]] = [] if text is None else json.loads(text)
+    return tuple(
+        Attachment(name=name, media_type=media_type, size_bytes=size, path=path)
+        for name, media_type, size, path in plain
+    )
+
+
+def _message(row: sqlite3.Row) -> StoredMessage:
+    return StoredMessage(
+        seq=row["seq"],
+        chat_jid=Jid(row["chat_jid"]),
+        message_id=MessageId(row["message_id"]),
+        sender_jid=Jid(row["sender_jid"]),
+        sender_name=row["sender_name"],
+        sender_role=SenderRole(row["sender_role"]),
+        text=row["text"],
+        sent_at=from_ms(row["sent_ms"]),
+        status=MessageStatus(row["status"]),
+        is_trigger=bool(row["is_trigger"]),
+        tries=row["tries"],
+        deaths=row["deaths"],
+        is_nudged=bool(row["is_nudged"]),
+        agent_id=None if row["agent_id"] is None else AgentId(row["agent_id"]),
+        turn_id=None if row["turn_id"] is None else TurnId(row["turn_id"]),
+        is_in_turn=bool(row["is_in_turn"]),
+        quoted=_quoted(row["quoted"]),
+        attachments=_attachments(row["attachments"]),
+    )

@@ -1,0 +1,33 @@
+"""Incidents: something goes wrong for a while; people are told once when it begins and once when it ends."""
+
+from datetime import datetime
+from typing import Final
+
+from orchestrator.store.database import Transaction
+from orchestrator.store.times import to_ms
+
+OPEN: Final = """
+INSERT INTO notices (incident, opened_ms) VALUES (:incident, :at_ms)
+ON CONFLICT (incident) DO UPDATE SET count = count + 1
+RETURNING count, opened_ms, told_ms
+"""
+TOLD: Final = "UPDATE notices SET told_ms = :at_ms WHERE incident = :incident"
+CLOSE: Final = "DELETE FROM notices WHERE incident = :incident RETURNING told_ms, opened_ms"
+
+
+def count_one(tx: Transaction, incident: str, *, at: datetime) -> tuple[int, bool]:
+    """Note one more occurrence. Returns how many since it began, and whether somebody was told."""
+    row = tx.one(OPEN, {"incident": incident, "at_ms": to_ms(at)})
+    assert row is not None
+    return int(row["count"]), row["told_ms"] is not None
+
+
+def mark_told(tx: Transaction, incident: str, *, at: datetime) -> None:
+    """Somebody was told of it."""
+    tx.execute(TOLD, {"incident": incident, "at_ms": to_ms(at)})
+
+
+def close(tx: Transaction, incident: str) -> bool:
+    """It is over. Returns whether somebody had been told, who then deserves an all-clear."""
+    row = tx.one(CLOSE, {"incident": incident})
+    return row is not None and row["told_ms"] is not None

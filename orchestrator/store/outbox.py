@@ -1,0 +1,241 @@
+"""Texts on their way out: in order within a chat, each sent once or noted."""
+
+import sqlite3
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from orchestrator.contracts.ids import AgentId, Jid, MessageId, TurnId
+from orchestrator.contracts.records.messages import OutboxItem, OutboxStatus, TextSource
+from orchestrator.store.database import Reader, Transaction
+from orchestrator.store.times import from_ms, maybe_from_ms, to_ms
+
+ADD: Final = """
+INSERT INTO outbox (chat_jid, text, source, source_key, part, parts, status, created_ms, sent_ms,
+                    agent_id, turn_id, reply_to)
+VALUES (:chat_jid, :text, :source, :source_key, :part, :parts, :status, :at_ms, NULL,
+        :agent_id, :turn_id, :reply_to)
+ON CONFLICT (source, source_key, part) DO NOTHING
+RETURNING id
+"""
+WAITING_CHATS: Final = """
+SELECT chat_jid FROM outbox WHERE status IN ('queued', 'sending', 'unknown') GROUP BY chat_jid
+"""
+OLDEST: Final = """
+SELECT * FROM outbox
+ WHERE chat_jid = :chat AND status IN ('queued', 'sending', 'unknown')
+ ORDER BY id LIMIT 1
+"""
+CLAIM: Final = """
+UPDATE outbox
+   SET status = 'sending', attempts = attempts + 1, was_resent = was_resent OR :is_resend
+ WHERE id = :id AND status = :was
+RETURNING *
+"""
+SETTLE: Final = """
+UPDATE outbox
+   SET status = :now, sent_ms = :sent_ms, channel_message_id = :channel_message_id,
+       send_after_ms = :send_after_ms, error = :error,
+       unknown_since_ms = CASE WHEN :now = 'unknown' THEN coalesce(unknown_since_ms, :at_ms) END
+ WHERE id = :id AND status = :was
+"""
+IN_FLIGHT: Final = "SELECT * FROM outbox WHERE status = 'sending' ORDER BY id"
+TEXTS_OF_TURN: Final = """
+SELECT source, source_key, group_concat(text, char(10)) AS text
+  FROM (SELECT * FROM outbox
+         WHERE agent_id = :agent_id AND turn_id = :turn_id AND source = 'request' ORDER BY id)
+ GROUP BY source, source_key
+"""
+IS_OURS: Final = """
+SELECT 1 AS found FROM outbox WHERE chat_jid = :chat AND channel_message_id = :message_id LIMIT 1
+"""
+IN_FLIGHT_OF_CHAT: Final = """
+SELECT * FROM outbox WHERE chat_jid = :chat AND status IN ('sending', 'unknown') ORDER BY id
+"""
+UNTOLD_FAILURES: Final = """
+SELECT * FROM outbox WHERE chat_jid = :chat AND status = 'failed' AND is_told = 0 ORDER BY id
+"""
+MARK_TOLD: Final = "UPDATE outbox SET is_told = 1 WHERE chat_jid = :chat AND status = 'failed' AND is_told = 0"
+TEXTS_AFTER: Final = """
+SELECT * FROM outbox WHERE chat_jid = :chat AND id > :after AND status = 'sent' ORDER BY id LIMIT :count
+"""
+COUNT_WAITING: Final = """
+SELECT count(*) AS n FROM outbox WHERE chat_jid = :chat AND status IN ('queued', 'sending', 'unknown')
+"""
+COUNT_ALL_WAITING: Final = """
+SELECT count(*) AS n FROM outbox WHERE status IN ('queued', 'sending', 'unknown')
+"""
+LAST_ID: Final = "SELECT coalesce(max(id), 0) AS id FROM outbox WHERE chat_jid = :chat AND status = 'sent'"
+COUNT_FAILED: Final = "SELECT count(*) AS n FROM outbox WHERE chat_jid = :chat AND status = 'failed' AND id > :after"
+PRUNE: Final = "DELETE FROM outbox WHERE created_ms < :before_ms AND status IN ('sent', 'failed')"
+
+
+def add(
+    tx: Transaction,
+    *,
+    chat_jid: Jid,
+    parts: Sequence[str],
+    source: TextSource,
+    source_key: str,
+    at: datetime,
+    status: OutboxStatus = OutboxStatus.QUEUED,
+    agent_id: AgentId | None = None,
+    turn_id: TurnId | None = None,
+    reply_to: MessageId | None = None,
+) -> list[int]:
+    """Store a text, split into its parts. Met again with the same source and key it adds nothing."""
+    ids: list[int] = []
+    for number, text in enumerate(parts, start=1):
+        row = tx.one(
+            ADD,
+            {
+                "chat_jid": chat_jid,
+                "text": text,
+                "source": source.value,
+                "source_key": source_key,
+                "part": number,
+                "parts": len(parts),
+                "status": status.value,
+                "at_ms": to_ms(at),
+                "agent_id": agent_id,
+                "turn_id": turn_id,
+                "reply_to": reply_to if number == 1 else None,
+            },
+        )
+        if row is not None:
+            ids.append(int(row["id"]))
+    return ids
+
+
+def waiting_chats(tx: Transaction) -> list[Jid]:
+    """The chats that have something to send or in flight."""
+    return [Jid(row["chat_jid"]) for row in tx.all(WAITING_CHATS, {})]
+
+
+def oldest(tx: Transaction, chat: Jid) -> tuple[OutboxItem, datetime | None, datetime] | None:
+    """The text whose turn it is in a chat, since when its fate is unknown, and not before when it goes."""
+    row = tx.one(OLDEST, {"chat": chat})
+    if row is None:
+        return None
+    return _item(row), maybe_from_ms(row["unknown_since_ms"]), from_ms(row["send_after_ms"])
+
+
+def claim(tx: Transaction, item: OutboxItem, *, is_resend: bool) -> OutboxItem | None:
+    """Make it `sending`, if it still is where we think it is."""
+    row = tx.one(CLAIM, {"id": item.id, "was": item.status.value, "is_resend": int(is_resend)})
+    return None if row is None else _item(row)
+
+
+def move(
+    tx: Transaction,
+    item: OutboxItem,
+    *,
+    now: OutboxStatus,
+    at: datetime,
+    send_after: datetime | None = None,
+    channel_message_id: MessageId | None = None,
+    error: str | None = None,
+) -> bool:
+    """Change the status if the row still has the one of `item`."""
+    changed = tx.execute(
+        SETTLE,
+        {
+            "id": item.id,
+            "was": item.status.value,
+            "now": now.value,
+            "at_ms": to_ms(at),
+            "sent_ms": to_ms(at) if now is OutboxStatus.SENT else None,
+            "channel_message_id": channel_message_id,
+            "send_after_ms": 0 if send_after is None else to_ms(send_after),
+            "error": error,
+        },
+    )
+    return changed.rowcount == 1
+
+
+def in_flight(tx: Transaction) -> list[OutboxItem]:
+    """What was being sent; at a start, by a process that is no more."""
+    return [_item(row) for row in tx.all(IN_FLIGHT, {})]
+
+
+def in_flight_of_chat(tx: Transaction, chat: Jid) -> list[OutboxItem]:
+    """Texts of a chat that the network may have without our knowing its id."""
+    return [_item(row) for row in tx.all(IN_FLIGHT_OF_CHAT, {"chat": chat})]
+
+
+def requested_texts(tx: Transaction, agent_id: AgentId, turn_id: TurnId) -> list[str]:
+    """What the agent sent by request in this turn, each text whole again."""
+    rows = tx.all(TEXTS_OF_TURN, {"agent_id": agent_id, "turn_id": turn_id})
+    return [row["text"] for row in rows]
+
+
+def is_ours(tx: Transaction, chat: Jid, message_id: MessageId) -> bool:
+    """Whether this id of the chat is a text that we sent."""
+    return tx.one(IS_OURS, {"chat": chat, "message_id": message_id}) is not None
+
+
+def take_untold_failures(tx: Transaction, chat: Jid) -> list[OutboxItem]:
+    """Texts that could not be delivered and that the agent was not told of; they count as told now."""
+    items = [_item(row) for row in tx.all(UNTOLD_FAILURES, {"chat": chat})]
+    if items:
+        tx.execute(MARK_TOLD, {"chat": chat})
+    return items
+
+
+def prune(tx: Transaction, *, before: datetime) -> int:
+    """Delete texts made before that instant whose fate is known; how many that were."""
+    return tx.execute(PRUNE, {"before_ms": to_ms(before)}).rowcount
+
+
+async def texts_after(reader: Reader, chat: Jid, *, after_id: int, count: int) -> list[OutboxItem]:
+    """What was sent to a chat behind `after_id`, in order."""
+    rows = await reader.all(TEXTS_AFTER, {"chat": chat, "after": after_id, "count": count})
+    return [_item(row) for row in rows]
+
+
+async def count_waiting(reader: Reader, chat: Jid) -> int:
+    """How many texts of a chat are not sent yet."""
+    row = await reader.one(COUNT_WAITING, {"chat": chat})
+    return 0 if row is None else int(row["n"])
+
+
+async def count_all_waiting(reader: Reader) -> int:
+    """How many texts of all chats are not sent yet."""
+    row = await reader.one(COUNT_ALL_WAITING, {})
+    return 0 if row is None else int(row["n"])
+
+
+async def last_id(reader: Reader, chat: Jid) -> int:
+    """The newest text that was sent to a chat; 0 when there is none."""
+    row = await reader.one(LAST_ID, {"chat": chat})
+    return 0 if row is None else int(row["id"])
+
+
+async def count_failed(reader: Reader, chat: Jid, *, after_id: int) -> int:
+    """How many texts behind `after_id` could not be delivered."""
+    row = await reader.one(COUNT_FAILED, {"chat": chat, "after": after_id})
+    return 0 if row is None else int(row["n"])
+
+
+def _item(row: sqlite3.Row) -> OutboxItem:
+    return OutboxItem(
+        id=row["id"],
+        chat_jid=Jid(row["chat_jid"]),
+        text=row["text"],
+        source=TextSource(row["source"]),
+        source_key=row["source_key"],
+        part=row["part"],
+        parts=row["parts"],
+        status=OutboxStatus(row["status"]),
+        attempts=row["attempts"],
+        created_at=from_ms(row["created_ms"]),
+        agent_id=None if row["agent_id"] is None else AgentId(row["agent_id"]),
+        turn_id=None if row["turn_id"] is None else TurnId(row["turn_id"]),
+        reply_to=None if row["reply_to"] is None else MessageId(row["reply_to"]),
+        channel_message_id=None
+        if row["channel_message_id"] is None
+        else MessageId(row["channel_message_id"]),
+        sent_at=maybe_from_ms(row["sent_ms"]),
+        was_resent=bool(row["was_resent"]),
+        error=row["error"],
+    )

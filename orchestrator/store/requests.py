@@ -1,0 +1,115 @@
+"""Requests of boxes: known by their key until their file is gone, by their id for an hour more."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from orchestrator.contracts.ids import AgentId, BoxName, RequestId
+from orchestrator.contracts.wire.codec import from_json, to_json
+from orchestrator.contracts.wire.replies import Reply
+from orchestrator.store.database import Reader, Transaction
+from orchestrator.store.times import to_ms
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestKey:
+    """What tells one request file from every other, also from a later one of the same name."""
+
+    box: BoxName
+    directory: str
+    name: str
+    inode: int
+    ctime_ns: int
+    sha256: bytes
+
+
+FIND: Final = """
+SELECT reply FROM requests
+ WHERE box = :box AND directory = :directory AND name = :name
+   AND inode = :inode AND ctime_ns = :ctime_ns AND sha256 = :sha256 AND is_open = 1
+"""
+BY_ID: Final = """
+SELECT reply, sha256 FROM requests WHERE agent_id = :agent_id AND request_id = :request_id
+ ORDER BY created_ms LIMIT 1
+"""
+ADD: Final = """
+INSERT INTO requests (box, directory, name, inode, ctime_ns, sha256, agent_id, request_id, reply, created_ms)
+VALUES (:box, :directory, :name, :inode, :ctime_ns, :sha256, :agent_id, :request_id, :reply, :at_ms)
+"""
+CLOSE: Final = """
+UPDATE requests SET is_open = 0
+ WHERE box = :box AND directory = :directory AND name = :name
+   AND inode = :inode AND ctime_ns = :ctime_ns AND sha256 = :sha256 AND is_open = 1
+"""
+UNWRITTEN: Final = """
+SELECT box, reply FROM requests WHERE is_open = 1 AND request_id IS NOT NULL ORDER BY created_ms
+"""
+PRUNE: Final = "DELETE FROM requests WHERE is_open = 0 AND created_ms < :before_ms"
+CLOSE_BOX: Final = "UPDATE requests SET is_open = 0 WHERE box = :box AND is_open = 1"
+
+
+def _key(key: RequestKey) -> dict[str, object]:
+    return {
+        "box": key.box,
+        "directory": key.directory,
+        "name": key.name,
+        "inode": key.inode,
+        "ctime_ns": key.ctime_ns,
+        "sha256": key.sha256,
+    }
+
+
+def find(tx: Transaction, key: RequestKey) -> Reply | None:
+    """The answer given to this very file before."""
+    row = tx.one(FIND, _key(key))
+    return None if row is None else from_json(Reply, row["reply"])
+
+
+def by_id(tx: Transaction, agent_id: AgentId, request_id: RequestId) -> tuple[Reply, bytes] | None:
+    """The answer given to this id of the same agent before, and the hash of what it had asked."""
+    row = tx.one(BY_ID, {"agent_id": agent_id, "request_id": request_id})
+    return None if row is None else (from_json(Reply, row["reply"]), bytes(row["sha256"]))
+
+
+def add(
+    tx: Transaction,
+    key: RequestKey,
+    reply: Reply,
+    *,
+    agent_id: AgentId,
+    request_id: RequestId | None,
+    at: datetime,
+) -> None:
+    """Remember the answer; in the transaction of the effect."""
+    tx.execute(
+        ADD,
+        {
+            **_key(key),
+            "agent_id": agent_id,
+            "request_id": request_id,
+            "reply": to_json(reply),
+            "at_ms": to_ms(at),
+        },
+    )
+
+
+def close(tx: Transaction, key: RequestKey) -> None:
+    """The file is gone: what bears its name from now on is another request."""
+    tx.execute(CLOSE, _key(key))
+
+
+def close_box(tx: Transaction, box: BoxName) -> None:
+    """The box is gone with every file in it."""
+    tx.execute(CLOSE_BOX, {"box": box})
+
+
+def prune(tx: Transaction, *, before: datetime) -> None:
+    """Forget answers older than `before` whose files are gone."""
+    tx.execute(PRUNE, {"before_ms": to_ms(before)})
+
+
+async def unwritten_replies(reader: Reader) -> list[tuple[BoxName, Reply]]:
+    """Answers whose reply file may not have been written, oldest first."""
+    return [
+        (BoxName(row["box"]), from_json(Reply, row["reply"])) for row in await reader.all(UNWRITTEN, {})
+    ]
