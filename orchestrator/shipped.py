@@ -9,20 +9,26 @@ _TEMPLATES: Final = Path(__file__).parent / "templates"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shipped:
-    """Texts of `AGENT.md` files: of the main group, of all groups, and of a new group."""
+    """Texts of `AGENT.md` files: of the main group, of a new group, and for all groups together."""
 
     main_agent_md: str
-    global_agent_md: str
     group_agent_md: str
+    global_agent_md: str
 
 
 def load_shipped() -> Shipped:
-    """Read once, at the start."""
+    """Read from beside the code."""
     return Shipped(
         main_agent_md=_read("main.AGENT.md"),
-        global_agent_md=_read("global.AGENT.md"),
         group_agent_md=_read("group.AGENT.md"),
+        global_agent_md=_read("global.AGENT.md"),
     )
+
+
+def template_for(*, is_main: bool) -> str:
+    """The `AGENT.md` that a new group begins with."""
+    shipped = load_shipped()
+    return shipped.main_agent_md if is_main else shipped.group_agent_md
 
 
 def _read(name: str) -> str:

@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.ids import AgentId, BoxName, Jid, MessageId, TurnId
 from orchestrator.contracts.records.agents import ExitStatus
 from orchestrator.contracts.records.launch import LaunchPlan
@@ -262,15 +263,23 @@ class Boxes(Protocol):
         """Where it lies on the host."""
         ...
 
-    def watch(self, agent_id: AgentId, box: BoxPort) -> None:
+    async def set_aside(self, name: BoxName) -> None:
+        """Move a box that no agent is known for to `errors/`, with all that is in it."""
+        ...
+
+    def watch(self, caller: AgentCaller, box: BoxPort) -> None:
         """Take its requests from now on, by the rights of that agent."""
+        ...
+
+    def set_turn(self, box: BoxName, turn_id: TurnId | None) -> None:
+        """Requests taken from now on belong to that turn; None: to the run outside of any turn."""
         ...
 
     async def settle_messages(self, box: BoxName, *, at_most_s: float) -> None:
         """Take every request that lies in `messages/` now, so that order is the agent's order."""
         ...
 
-    async def drain(self, agent_id: AgentId, box: BoxPort) -> None:
+    async def drain(self, caller: AgentCaller, box: BoxPort) -> None:
         """Take every request left, by the rights the agent had; returns when none lies there."""
         ...
 

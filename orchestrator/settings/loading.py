@@ -5,6 +5,7 @@ Defaults; `dovecote.toml` in the home; names of the source documents in the envi
 """
 
 import difflib
+import os
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -64,6 +65,16 @@ def home_directory(option: Path | None, environment: Mapping[str, str]) -> Path:
     """The home: what was asked for, else DOVECOTE_HOME, else the working directory. Absolute."""
     named = environment.get(HOME_VARIABLE)
     return (option or Path(named or ".")).expanduser().absolute()
+
+
+def home_here(option: Path | None) -> Path:
+    """The home that this process is asked to work in."""
+    return home_directory(option, os.environ)
+
+
+def load_settings_here(home: Path) -> LoadedSettings:
+    """The settings of a home with this process's own environment."""
+    return load_settings(home, os.environ)
 
 
 def load_settings(home: Path, environment: Mapping[str, str]) -> LoadedSettings:
@@ -141,12 +152,17 @@ def _from_aliases(environment: Mapping[str, str]) -> dict[str, Given]:
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Given]:
-    """`DOVECOTE_SECTION__NAME` and `DOVECOTE_NAME`. Other `DOVECOTE_*` names may be anybody's."""
-    known = {key for key, _ in setting_fields()}
+    """`DOVECOTE_SECTION__NAME` and `DOVECOTE_NAME`.
+
+    A name without a section that is not near one of ours may be anybody's, such as DOVECOTE_HOME.
+    """
+    known = [key for key, _ in setting_fields()]
     given: dict[str, Given] = {}
     for name, value in sorted(environment.items()):
         key = name.removeprefix(PREFIX).lower().replace("__", ".", 1)
-        if name.startswith(PREFIX) and value and ("." in key or key in known):
+        if not name.startswith(PREFIX) or not value:
+            continue
+        if "." in key or difflib.get_close_matches(key, known, n=1, cutoff=0.85):
             given[key] = Given(value=value, origin=f"environment {name}")
     return given
 
@@ -167,7 +183,9 @@ def _refusal(error: ValidationError, given: Mapping[str, Given]) -> InvalidSetti
     faults = error.errors(include_url=False)
     first = faults[0]
     key = ".".join(str(part) for part in first["loc"][:2])
-    each = given.get(key) or next((g for k, g in given.items() if k.startswith(f"{key}.")), None)
+    if key not in given:
+        key = next((longer for longer in given if longer.startswith(f"{key}.")), key)
+    each = given.get(key)
     where = f" ({each.origin})" if each else ""
     more = f" {len(faults) - 1} more like this." if len(faults) > 1 else ""
     message, suggestion = _sentence(key, first, where)
@@ -182,6 +200,8 @@ def _refusal(error: ValidationError, given: Mapping[str, Given]) -> InvalidSetti
 def _sentence(key: str, fault: ErrorDetails, where: str) -> tuple[str, str]:
     fields = dict(setting_fields())
     info = fields.get(key)
+    if any(name.startswith(f"{key}.") for name in fields):
+        return f"{key} is a section of settings, not a value{where}.", f"Write it as a table: [{key}]."
     if info is None:
         near = difflib.get_close_matches(key, fields, n=1)
         hint = f"Did you mean {near[0]}?" if near else "`dovecote config` lists the settings."

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Final, Literal, get_args
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
@@ -30,6 +30,11 @@ def _known_timezone(name: str) -> str:
     return name
 
 
+def _split_by_commas(value: object) -> object:
+    """A list in one environment variable: `a, b`."""
+    return [each.strip() for each in value.split(",") if each.strip()] if isinstance(value, str) else value
+
+
 class Section(BaseModel):
     """Base of the sections: frozen, and an unknown key is an error."""
 
@@ -47,6 +52,9 @@ class AssistantSettings(Section):
     )
     locale: str = Field(
         "en", min_length=2, max_length=35, description="language of the sentences Dovecote says"
+    )
+    operators: Annotated[tuple[str, ...], BeforeValidator(_split_by_commas)] = Field(
+        (), description="JIDs of the people who may command it, besides those in the main chat"
     )
 
 
@@ -143,6 +151,7 @@ class Settings(BaseSettings):
     )
     still_working_s: float = Field(120, ge=1, le=86_400, description="silence after which the chat is told")
     typing_renew_s: float = Field(4, ge=0.5, le=60, description="the typing indicator is renewed so often")
+    keep_messages_days: int = Field(365, ge=1, le=36_500, description="settled messages are kept so long")
     disk_floor_bytes: int = Field(500 * MIB, ge=0, le=1024**5, description="below this no agent starts")
 
     @classmethod

@@ -6,8 +6,8 @@ from typing import Final
 
 from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, TreeId, TurnId
 from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, Turn
-from orchestrator.contracts.wire.container_io import TurnError, Usage
 from orchestrator.contracts.wire.codec import to_json
+from orchestrator.contracts.wire.container_io import TurnError, Usage
 from orchestrator.store.database import Reader, Transaction
 from orchestrator.store.times import from_ms, maybe_from_ms, to_ms
 
@@ -74,9 +74,7 @@ def add(tx: Transaction, agent: Agent) -> None:
 
 def set_process(tx: Transaction, agent_id: AgentId, process_ref: str, *, is_legacy: bool) -> None:
     """What its runner needs to find it after a crash of ours."""
-    tx.execute(
-        SET_PROCESS, {"agent_id": agent_id, "process_ref": process_ref, "is_legacy": int(is_legacy)}
-    )
+    tx.execute(SET_PROCESS, {"agent_id": agent_id, "process_ref": process_ref, "is_legacy": int(is_legacy)})
 
 
 def move(tx: Transaction, agent_id: AgentId, *, was: AgentStatus, now: AgentStatus) -> bool:

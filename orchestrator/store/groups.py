@@ -46,9 +46,7 @@ def add(
     values: Mapping[str, Any],
 ) -> Group:
     """Register a chat. values: the other columns. The folder and the jid are free, or SQLite raises."""
-    row = tx.one(
-        ADD, {**values, "folder": folder, "jid": jid, "name": name, "added_ms": to_ms(added_at)}
-    )
+    row = tx.one(ADD, {**values, "folder": folder, "jid": jid, "name": name, "added_ms": to_ms(added_at)})
     assert row is not None
     return _group(row)
 

@@ -59,11 +59,19 @@ SKIP_CHATTER: Final = """
 UPDATE messages SET status = 'skipped'
  WHERE chat_jid = :chat AND status = 'pending' AND is_trigger = 0 AND seq < :before
 """
+COUNT_CHATTER: Final = """
+SELECT count(*) AS n FROM messages
+ WHERE chat_jid = :chat AND status = 'pending' AND is_trigger = 0 AND seq < :before
+"""
 DISPATCH: Final = """
 UPDATE messages
    SET status = 'dispatched', agent_id = :agent_id, turn_id = :turn_id, is_in_turn = 0,
        input_file = :input_file
  WHERE seq IN (SELECT value FROM json_each(:seqs)) AND status = 'pending'
+"""
+TAKE_BACK: Final = """
+UPDATE messages SET status = 'pending', agent_id = NULL, turn_id = NULL, input_file = NULL
+ WHERE seq IN (SELECT value FROM json_each(:seqs)) AND agent_id = :agent_id AND status = 'dispatched'
 """
 ENTER_TURN: Final = """
 UPDATE messages SET is_in_turn = 1, turn_id = :turn_id
@@ -88,11 +96,16 @@ UPDATE messages
    SET due_ms = :due_ms, held_since_ms = coalesce(held_since_ms, :now_ms)
  WHERE chat_jid = :chat AND status = 'pending' AND is_trigger = 1
 """
-UNHOLD_ALL: Final = "UPDATE messages SET due_ms = 0, held_since_ms = NULL WHERE status = 'pending' AND due_ms > 0"
 UNFINISHED: Final = """
 SELECT * FROM messages
  WHERE chat_jid = :chat AND status IN ('partial', 'failed') AND is_trigger = 1
  ORDER BY seq DESC LIMIT 50
+"""
+ROLE_OF: Final = "SELECT sender_role FROM messages WHERE chat_jid = :chat AND message_id = :message_id"
+AT_WORK: Final = """
+SELECT * FROM messages
+ WHERE chat_jid = :chat AND status IN ('pending', 'dispatched') AND status = 'dispatched' AND is_trigger = 1
+ ORDER BY seq
 """
 MOVE_CURSOR: Final = """
 INSERT INTO cursors (chat_jid, seq)
@@ -113,9 +126,6 @@ SELECT message_id, status FROM messages
 """
 LAST_SEQ: Final = "SELECT coalesce(max(seq), 0) AS seq FROM messages WHERE chat_jid = :chat"
 COUNT_WAITING: Final = "SELECT count(*) AS n FROM messages WHERE status = 'pending' AND is_trigger = 1"
-EXPIRED: Final = """
-SELECT * FROM messages WHERE status = 'pending' AND is_trigger = 1 AND held_since_ms < :before_ms
-"""
 PRUNE: Final = """
 DELETE FROM messages
  WHERE received_ms < :before_ms AND NOT (status = 'dispatched' OR (status = 'pending' AND is_trigger = 1))
@@ -176,6 +186,12 @@ def pending_chatter(tx: Transaction, chat: Jid, *, before_seq: int, count: int) 
     return [_message(row) for row in reversed(rows)]
 
 
+def count_chatter(tx: Transaction, chat: Jid, *, before_seq: int) -> int:
+    """How many messages below `before_seq` trigger nothing and were given to no agent."""
+    row = tx.one(COUNT_CHATTER, {"chat": chat, "before": before_seq})
+    return 0 if row is None else int(row["n"])
+
+
 def skip_chatter(tx: Transaction, chat: Jid, *, before_seq: int) -> int:
     """Pass over chatter that no batch will hold; how many messages that were."""
     return tx.execute(SKIP_CHATTER, {"chat": chat, "before": before_seq}).rowcount
@@ -188,19 +204,26 @@ def dispatch(
     agent_id: AgentId,
     turn_id: TurnId,
     input_file: str | None,
-) -> None:
-    """Give messages to an agent. input_file: the stem of the follow-up that carries them."""
-    tx.execute(
+) -> int:
+    """Give messages to an agent; how many still were free.
+
+    input_file: the stem of the follow-up that carries them; None: they go by standard input.
+    """
+    changed = tx.execute(
         DISPATCH,
         {"seqs": json.dumps(list(seqs)), "agent_id": agent_id, "turn_id": turn_id, "input_file": input_file},
     )
+    return changed.rowcount
+
+
+def take_back(tx: Transaction, seqs: Sequence[int], *, agent_id: AgentId) -> None:
+    """Undo a `dispatch` that the agent never saw."""
+    tx.execute(TAKE_BACK, {"seqs": json.dumps(list(seqs)), "agent_id": agent_id})
 
 
 def enter_turn(tx: Transaction, agent_id: AgentId, turn_id: TurnId, ids: Iterable[str]) -> None:
     """The agent says that these are in the turn; ids it was never given are passed over."""
-    tx.execute(
-        ENTER_TURN, {"agent_id": agent_id, "turn_id": turn_id, "message_ids": json.dumps(list(ids))}
-    )
+    tx.execute(ENTER_TURN, {"agent_id": agent_id, "turn_id": turn_id, "message_ids": json.dumps(list(ids))})
 
 
 def of_agent(tx: Transaction, agent_id: AgentId) -> list[StoredMessage]:
@@ -253,16 +276,6 @@ def hold_chat(tx: Transaction, chat: Jid, *, until: datetime, now: datetime) -> 
     tx.execute(HOLD, {"chat": chat, "due_ms": to_ms(until), "now_ms": to_ms(now)})
 
 
-def end_all_holds(tx: Transaction) -> None:
-    """Let every chat be tried at once."""
-    tx.execute(UNHOLD_ALL, {})
-
-
-def held_since_before(tx: Transaction, before: datetime) -> list[StoredMessage]:
-    """Triggers that have been held back since before that instant."""
-    return [_message(row) for row in tx.all(EXPIRED, {"before_ms": to_ms(before)})]
-
-
 def held_since(tx: Transaction, seq: int) -> datetime | None:
     """Since when a message is held back for a failure that is not its own."""
     row = tx.one("SELECT held_since_ms FROM messages WHERE seq = :seq", {"seq": seq})
@@ -272,6 +285,17 @@ def held_since(tx: Transaction, seq: int) -> datetime | None:
 def unfinished(tx: Transaction, chat: Jid) -> list[StoredMessage]:
     """Triggers that ended half-way or failed, newest first."""
     return [_message(row) for row in tx.all(UNFINISHED, {"chat": chat})]
+
+
+def role_of(tx: Transaction, chat: Jid, message_id: MessageId) -> SenderRole | None:
+    """What the sender of a stored message is to us."""
+    row = tx.one(ROLE_OF, {"chat": chat, "message_id": message_id})
+    return None if row is None else SenderRole(row["sender_role"])
+
+
+def triggers_at_work(tx: Transaction, chat: Jid) -> list[StoredMessage]:
+    """The triggers of a chat that some agent holds."""
+    return [_message(row) for row in tx.all(AT_WORK, {"chat": chat})]
 
 
 def move_cursor(tx: Transaction, chat: Jid) -> None:

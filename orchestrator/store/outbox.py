@@ -55,7 +55,9 @@ SELECT * FROM outbox WHERE chat_jid = :chat AND status IN ('sending', 'unknown')
 UNTOLD_FAILURES: Final = """
 SELECT * FROM outbox WHERE chat_jid = :chat AND status = 'failed' AND is_told = 0 ORDER BY id
 """
-MARK_TOLD: Final = "UPDATE outbox SET is_told = 1 WHERE chat_jid = :chat AND status = 'failed' AND is_told = 0"
+MARK_TOLD: Final = """
+UPDATE outbox SET is_told = 1 WHERE chat_jid = :chat AND status = 'failed' AND is_told = 0
+"""
 TEXTS_AFTER: Final = """
 SELECT * FROM outbox WHERE chat_jid = :chat AND id > :after AND status = 'sent' ORDER BY id LIMIT :count
 """
@@ -66,7 +68,9 @@ COUNT_ALL_WAITING: Final = """
 SELECT count(*) AS n FROM outbox WHERE status IN ('queued', 'sending', 'unknown')
 """
 LAST_ID: Final = "SELECT coalesce(max(id), 0) AS id FROM outbox WHERE chat_jid = :chat AND status = 'sent'"
-COUNT_FAILED: Final = "SELECT count(*) AS n FROM outbox WHERE chat_jid = :chat AND status = 'failed' AND id > :after"
+COUNT_FAILED: Final = """
+SELECT count(*) AS n FROM outbox WHERE chat_jid = :chat AND status = 'failed' AND id > :after
+"""
 PRUNE: Final = "DELETE FROM outbox WHERE created_ms < :before_ms AND status IN ('sent', 'failed')"
 
 

@@ -110,6 +110,4 @@ def prune(tx: Transaction, *, before: datetime) -> None:
 
 async def unwritten_replies(reader: Reader) -> list[tuple[BoxName, Reply]]:
     """Answers whose reply file may not have been written, oldest first."""
-    return [
-        (BoxName(row["box"]), from_json(Reply, row["reply"])) for row in await reader.all(UNWRITTEN, {})
-    ]
+    return [(BoxName(row["box"]), from_json(Reply, row["reply"])) for row in await reader.all(UNWRITTEN, {})]

@@ -18,9 +18,7 @@ GET: Final = "SELECT session_id FROM sessions WHERE folder = :folder AND driver 
 
 def keep(tx: Transaction, folder: GroupFolder, driver: str, session_id: str, *, at: datetime) -> None:
     """Remember the session that this group's driver named last."""
-    tx.execute(
-        KEEP, {"folder": folder, "driver": driver, "session_id": session_id, "at_ms": to_ms(at)}
-    )
+    tx.execute(KEEP, {"folder": folder, "driver": driver, "session_id": session_id, "at_ms": to_ms(at)})
 
 
 def get(tx: Transaction, folder: GroupFolder, driver: str) -> str | None:

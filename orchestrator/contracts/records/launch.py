@@ -8,6 +8,8 @@ from typing import Final
 
 from orchestrator.contracts.ids import AgentId, GroupFolder
 
+AGENT_RUNNER_COMMAND: Final = ("python3", "-m", "container.agent_runner")
+"""Our own agent runner. An image starts it, or what it has instead, by its entry point."""
 WORKSPACE_TARGET: Final = "/workspace/group"
 GLOBAL_TARGET: Final = "/workspace/global"
 BOX_TARGET: Final = "/workspace/ipc"
@@ -26,6 +28,16 @@ class Mount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AgentPlaces:
+    """Where on the host the directories of one agent lie; absolute paths."""
+
+    workspace: Path
+    shared: Path
+    box: Path
+    home: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceLimits:
     """What one container may use. nofile, file sizes and tmpfs sizes in their units."""
 
@@ -41,11 +53,11 @@ class ResourceLimits:
 class LaunchPlan:
     """Everything a runner needs to build the walls and start the agent runner in them.
 
-    command: what runs inside. environment: complete; nothing is inherited. Values that are a mount's
+    command: what runs inside; `python3` as its first word is the interpreter that the runner has.
+    environment: complete; nothing is inherited. Values and words of the command that are a mount's
     target, or below one, are container paths; a runner without mounts puts the host path there.
     uid, gid: who the agent is on the host; None: the orchestrator's own user.
     runs_model_commands: a driver that lets a model run commands needs walls.
-    log_path: where standard error and log lines go. labels: found again after a crash.
     """
 
     agent_id: AgentId

@@ -166,9 +166,7 @@ class AgentLog(Wire):
     type: str = "log"
 
 
-AgentEvent = (
-    Ready | SessionNamed | TurnStarted | TurnEnded | ToolUsed | Progress | WaitingInput | AgentLog
-)
+AgentEvent = Ready | SessionNamed | TurnStarted | TurnEnded | ToolUsed | Progress | WaitingInput | AgentLog
 _EVENTS: Final[Mapping[str, type[Wire]]] = {
     "ready": Ready,
     "session": SessionNamed,
@@ -183,7 +181,8 @@ _EVENTS: Final[Mapping[str, type[Wire]]] = {
 
 def parse_event(plain: object) -> AgentEvent:
     """The event that a JSON object stands for, by its `type`. Raises WireError."""
-    kind = _EVENTS.get(plain.get("type", "")) if isinstance(plain, dict) else None
+    name = plain.get("type") if isinstance(plain, dict) else None
+    kind = _EVENTS.get(name) if isinstance(name, str) else None
     if kind is None:
         raise WireError("AgentEvent: no known type")
     return from_plain(kind, plain)  # type: ignore[return-value]  # the table holds AgentEvent's members

@@ -6,22 +6,31 @@ dialect, nanoclaw.md.
 """
 
 import codecs
-import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from typing import Final
+
+from orchestrator.contracts.wire.codec import WireError, parse_json, without_lone_surrogates
 
 START_MARKER: Final = "OUTPUT_START_MARKER"
 END_MARKER: Final = "OUTPUT_END_MARKER"
 START_MARKER_1X: Final = "---NANOCLAW_OUTPUT_START---"
 END_MARKER_1X: Final = "---NANOCLAW_OUTPUT_END---"
 EVENT_PREFIX: Final = "AGENT_EVENT "
-_MARKERS: Final = frozenset({START_MARKER, END_MARKER, START_MARKER_1X, END_MARKER_1X})
 
 MAX_TEXT_BYTES: Final = 64 * 1024
 MAX_EVENT_BYTES: Final = 1024 * 1024
 MAX_LOG_LINE_BYTES: Final = 16 * 1024
-CUT_NOTE: Final = "\n[… cut: the text was longer than 64 KiB]"
+CUT_NOTE: Final = "\n[… cut here: the text was too long]"
+
+_MARKERS: Final = (START_MARKER, END_MARKER, START_MARKER_1X, END_MARKER_1X)
+# With a carriage return too: a reader that takes line ends of two characters would see a marker there.
+_MARKER_LIKE: Final = re.compile(rf"\\*(?:{'|'.join(_MARKERS)})\r?")
+_MARKER_LIKE_UTF8: Final = re.compile(_MARKER_LIKE.pattern.encode())
+_END_OF_START: Final = {
+    START_MARKER.encode(): END_MARKER.encode(),
+    START_MARKER_1X.encode(): END_MARKER_1X.encode(),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,128 +73,159 @@ def frame(text: str) -> str:
 
     The newline before makes the marker stand on a line of its own whatever was printed so far.
     """
-    body = "\n".join(_escape(line) for line in text.split("\n"))
+    body = "\n".join(_escape(line) for line in without_lone_surrogates(text).split("\n"))
     return f"\n{START_MARKER}\n{body}\n{END_MARKER}\n"
 
 
 def _escape(line: str) -> str:
-    return "\\" + line if line.lstrip("\\") in _MARKERS else line
+    return "\\" + line if _MARKER_LIKE.fullmatch(line) else line
 
 
-def _unescape(line: str) -> str:
-    return line[1:] if line.startswith("\\") and line.lstrip("\\") in _MARKERS else line
+def _unescape(line_utf8: bytes) -> bytes:
+    is_escaped = line_utf8.startswith(b"\\") and _MARKER_LIKE_UTF8.fullmatch(line_utf8)
+    return line_utf8[1:] if is_escaped else line_utf8
+
+
+@dataclass(slots=True, kw_only=True)
+class _OpenPair:
+    """What is known of a pair whose end marker was not seen yet. body: every line behind a newline."""
+
+    end_marker: bytes
+    ends_in_crlf: bool
+    body: bytearray = field(default_factory=bytearray)
+    is_cut: bool = False
+
+    @property
+    def is_1x(self) -> bool:
+        return self.end_marker == END_MARKER_1X.encode()
 
 
 class OutputReader:
     """Bytes in, items out; any chunking, bounded memory, bad UTF-8 replaced.
 
-    A pair that is still open at the end of the stream is never given out.
+    Works on bytes up to the end of a line, so that a character may be split anywhere: a newline is
+    never part of one. A pair that is still open at the end of the stream is never given out.
     """
 
     def __init__(self) -> None:
-        self._decode = codecs.getincrementaldecoder("utf-8")("replace")
-        self._line: list[str] = []
-        self._line_size = 0
-        self._line_cut = False
-        self._end_marker: str | None = None
-        self._body: list[str] = []
-        self._body_size = 0
-        self._body_cut = False
+        self._line = bytearray()
+        self._line_is_cut = False
+        self._is_first_line = True
+        self._pair: _OpenPair | None = None
 
     @property
     def in_pair(self) -> bool:
         """Whether a pair is open: its text is held back until its end marker."""
-        return self._end_marker is not None
+        return self._pair is not None
 
     def feed(self, chunk: bytes) -> list[OutputItem]:
         """The items that `chunk` completes."""
-        return list(self._lines(self._decode.decode(chunk)))
+        items: list[OutputItem] = []
+        start = 0
+        while (newline := chunk.find(b"\n", start)) >= 0:
+            self._keep(chunk, start, newline)
+            if (item := self._take_line()) is not None:
+                items.append(item)
+            start = newline + 1
+        self._keep(chunk, start, len(chunk))
+        return items
 
     def finish(self) -> list[OutputItem]:
         """The last line, if the stream ended without a newline. Call once, at the end."""
-        rest = self._decode.decode(b"", final=True)
-        items = list(self._lines(rest))
-        if self._line_size:
-            items.extend(self._take_line())
-        return items
+        item = self._take_line() if self._line else None
+        return [] if item is None else [item]
 
-    def _lines(self, text: str) -> Iterator[OutputItem]:
-        start = 0
-        while (newline := text.find("\n", start)) >= 0:
-            self._keep(text[start:newline])
-            yield from self._take_line()
-            start = newline + 1
-        self._keep(text[start:])
-
-    def _keep(self, piece: str) -> None:
+    def _keep(self, chunk: bytes, start: int, end: int) -> None:
         """Add to the unfinished line, but never beyond what any kind of line may hold."""
-        room = MAX_EVENT_BYTES - self._line_size
-        if len(piece) > room:
-            piece, self._line_cut = piece[:room], True
-        if piece:
-            self._line.append(piece)
-            self._line_size += len(piece)
+        room = MAX_EVENT_BYTES - len(self._line)
+        self._line_is_cut = self._line_is_cut or end - start > room
+        self._line += chunk[start : min(end, start + room)]
 
-    def _take_line(self) -> Iterator[OutputItem]:
-        line, was_cut = "".join(self._line), self._line_cut
-        self._line, self._line_size, self._line_cut = [], 0, False
-        line = line.removesuffix("\r")
-        if self._end_marker is not None:
-            if line == self._end_marker:
-                yield from self._close_pair()
-            else:
-                self._add_to_body(line, was_cut=was_cut)
-        elif line in (START_MARKER, START_MARKER_1X):
-            self._end_marker = END_MARKER if line == START_MARKER else END_MARKER_1X
-        elif line.startswith(EVENT_PREFIX) and not was_cut:
-            yield _event(line)
-        elif line:
-            yield LogLine(text=line[:MAX_LOG_LINE_BYTES])
+    def _take_line(self) -> OutputItem | None:
+        line, was_cut = bytes(self._line), self._line_is_cut
+        self._line.clear()
+        self._line_is_cut = False
+        if self._is_first_line:
+            self._is_first_line = False
+            line = line.removeprefix(codecs.BOM_UTF8)
+        return self._take_outside(line, was_cut) if self._pair is None else self._take_inside(line, was_cut)
 
-    def _add_to_body(self, line: str, *, was_cut: bool) -> None:
-        # The older dialect holds one JSON line; half of it is worthless, so it may be as long as an event.
-        limit = MAX_TEXT_BYTES if self._end_marker == END_MARKER else MAX_EVENT_BYTES
-        line = _unescape(line)
-        encoded = line.encode()
-        room = limit - self._body_size
-        if len(encoded) > room:
-            line, was_cut = encoded[: max(room, 0)].decode("utf-8", "ignore"), True
-            encoded = encoded[: max(room, 0)]
-        if self._body_cut and not line:
-            return
-        self._body.append(line)
-        self._body_size += len(encoded) + 1
-        self._body_cut = self._body_cut or was_cut
+    def _take_outside(self, line: bytes, was_cut: bool) -> OutputItem | None:
+        bare = line.removesuffix(b"\r")
+        if bare in _END_OF_START:
+            self._pair = _OpenPair(end_marker=_END_OF_START[bare], ends_in_crlf=bare != line)
+            return None
+        if bare.startswith(EVENT_PREFIX.encode()) and not was_cut:
+            return _event(bare)
+        return _log_line(bare) if bare else None
 
-    def _close_pair(self) -> Iterator[OutputItem]:
-        text, cut, dialect = "\n".join(self._body), self._body_cut, self._end_marker
-        self._end_marker, self._body, self._body_size, self._body_cut = None, [], 0, False
-        if dialect == END_MARKER:
-            yield Text(text=text + CUT_NOTE if cut else text, cut=cut)
-        else:
-            yield _frame_1x(text)
+    def _take_inside(self, line: bytes, was_cut: bool) -> OutputItem | None:
+        assert self._pair is not None
+        pair, bare = self._pair, line.removesuffix(b"\r")
+        if bare == pair.end_marker and not was_cut:
+            self._pair = None
+            return _frame_1x(pair) if pair.is_1x else _text(pair)
+        _add_line(pair, bare if pair.ends_in_crlf else line, was_cut)
+        return None
 
 
-def _event(line: str) -> OutputItem:
+def _add_line(pair: _OpenPair, line: bytes, was_cut: bool) -> None:
+    # The older dialect holds one JSON line; half of it is worthless, so it may be as long as an event.
+    limit = MAX_EVENT_BYTES if pair.is_1x else MAX_TEXT_BYTES
+    room = limit + 1 - len(pair.body)
+    added = b"\n" + (line if pair.is_1x else _unescape(line))
+    pair.is_cut = pair.is_cut or was_cut or len(added) > room
+    pair.body += added[:room]
+
+
+def _text(pair: _OpenPair) -> Text:
+    return _capped(_decode(pair.body[1:], is_cut=pair.is_cut), is_cut=pair.is_cut)
+
+
+def _capped(text: str, *, is_cut: bool) -> Text:
+    """`text` if it keeps the limit; else its beginning and a note, together within the limit."""
+    encoded = text.encode()
+    if not is_cut and len(encoded) <= MAX_TEXT_BYTES:
+        return Text(text=text)
+    room = MAX_TEXT_BYTES - len(CUT_NOTE.encode())
+    return Text(text=encoded[:room].decode("utf-8", "ignore") + CUT_NOTE, cut=True)
+
+
+def _decode(line_utf8: bytes | bytearray, *, is_cut: bool) -> str:
+    """The text, bad bytes replaced; of a cut one, a last character that is not whole is left out."""
+    return codecs.getincrementaldecoder("utf-8")("replace").decode(bytes(line_utf8), final=not is_cut)
+
+
+def _log_line(line_utf8: bytes | bytearray) -> LogLine:
+    is_cut = len(line_utf8) > MAX_LOG_LINE_BYTES
+    text = _decode(line_utf8[:MAX_LOG_LINE_BYTES], is_cut=is_cut)
+    # Again, because a replaced byte is three bytes long.
+    return LogLine(text=text.encode()[:MAX_LOG_LINE_BYTES].decode("utf-8", "ignore"))
+
+
+def _event(line: bytes) -> OutputItem:
     try:
-        return EventLine(plain=json.loads(line[len(EVENT_PREFIX) :]))
-    except (ValueError, RecursionError):
-        return LogLine(text=line[:MAX_LOG_LINE_BYTES])
+        return EventLine(plain=parse_json(line[len(EVENT_PREFIX) :]))
+    except WireError:
+        return _log_line(line)
 
 
-def _frame_1x(text: str) -> OutputItem:
+def _frame_1x(pair: _OpenPair) -> OutputItem:
     """The older dialect's frame; what is not its JSON is a log line, as the older host does."""
+    body = bytes(pair.body[1:])
+    if pair.is_cut:
+        return Frame1x(status="error", error="The output was longer than 1 MiB.")
     try:
-        plain = json.loads(text)
-    except (ValueError, RecursionError):
-        return LogLine(text=text[:MAX_LOG_LINE_BYTES])
+        plain = parse_json(body.decode("utf-8", "replace"))
+    except WireError:
+        return _log_line(body)
     if not isinstance(plain, dict) or plain.get("status") not in ("success", "error"):
-        return LogLine(text=text[:MAX_LOG_LINE_BYTES])
-
-    def word(key: str) -> str | None:
-        value = plain.get(key)
-        return value if isinstance(value, str) else None
-
+        return _log_line(body)
+    words = {key: value for key, value in plain.items() if isinstance(value, str)}
+    result = words.get("result")
     return Frame1x(
-        status=plain["status"], result=word("result"), new_session_id=word("newSessionId"), error=word("error")
+        status=plain["status"],
+        result=None if result is None else _capped(result, is_cut=False).text,
+        new_session_id=words.get("newSessionId"),
+        error=words.get("error"),
     )

@@ -1,0 +1,90 @@
+"""Asking the orchestrator for something: a file in the box, answered by a file."""
+
+import asyncio
+import os
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from orchestrator.contracts.errors import ErrorCode, Unavailable
+from orchestrator.contracts.ids import RequestId, new_id
+from orchestrator.contracts.wire.boxes import REPLIES, temporary_name
+from orchestrator.contracts.wire.chat_requests import SendMessage
+from orchestrator.contracts.wire.codec import WireError, from_json, to_json
+from orchestrator.contracts.wire.replies import Reply
+
+Request = SendMessage
+"""Every kind of request an agent may make."""
+
+_FIRST_LOOK_S: Final = 0.002
+_LAST_LOOK_S: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplyUnknown:
+    """No answer came in time: the request may be done, or may still be. It is never withdrawn."""
+
+    request_id: RequestId
+
+
+class BoxClient:
+    """The agent's side of its box."""
+
+    def __init__(self, box: Path) -> None:
+        self._box = box
+
+    async def request(self, request: Request, *, timeout_s: float) -> Reply | ReplyUnknown:
+        """Deliver `request` and wait for its answer. Raises Unavailable when the box takes no files."""
+        request_id = request.request_id or RequestId(new_id("request"))
+        body = to_json(replace(request, request_id=request_id))
+        await asyncio.to_thread(self._write, request.directory, new_file_stem(), body)
+        return await self.reply_to(request_id, timeout_s=timeout_s)
+
+    async def deliver(self, directory: str, body: str, *, stem: str | None = None) -> None:
+        """Deliver a text that need not be a request at all; only for drivers that have to misbehave."""
+        await asyncio.to_thread(self._write, directory, stem or new_file_stem(), body)
+
+    async def reply_to(self, request_id: RequestId, *, timeout_s: float) -> Reply | ReplyUnknown:
+        """The answer to a request delivered before."""
+        path = self._box / REPLIES / f"{request_id}.json"
+        pause_s = _FIRST_LOOK_S
+        try:
+            async with asyncio.timeout(timeout_s):
+                while (reply := await asyncio.to_thread(_read_reply, path)) is None:
+                    await asyncio.sleep(pause_s)
+                    pause_s = min(2 * pause_s, _LAST_LOOK_S)
+        except TimeoutError:
+            return ReplyUnknown(request_id=request_id)
+        return reply
+
+    def _write(self, directory: str, stem: str, body: str) -> None:
+        target = self._box / directory / f"{stem}.json"
+        temporary = target.with_name(temporary_name(target.name))
+        try:
+            temporary.write_text(body, encoding="utf-8")
+            os.rename(temporary, target)
+        except OSError as error:
+            raise Unavailable(
+                f"The box takes no request in {directory!r}: {error.strerror}.",
+                code=ErrorCode.STORE_UNAVAILABLE,
+                suggestion="Try again in a moment.",
+            ) from error
+
+
+def new_file_stem() -> str:
+    """A fresh file name that sorts after all that this machine's processes made before it.
+
+    The machine's monotonic clock is the same for every process of a box and never steps back.
+    """
+    return f"{time.monotonic_ns():020d}-{new_id('r')}"
+
+
+def _read_reply(path: Path) -> Reply | None:
+    """The reply, or None while there is none. It is renamed in whole; a broken one will not mend."""
+    try:
+        return from_json(Reply, path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except WireError as error:
+        raise Unavailable(f"The orchestrator's reply is unreadable: {error}.") from error

@@ -1,0 +1,207 @@
+"""The driver without a model: it understands a small set of plain commands and answers each by itself."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import UTC, datetime, tzinfo
+from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from container.drivers.builtin_words import Wish, WishKind, to_answer, understand
+from container.drivers.driver import DriverContext, Turn, TurnResult
+from container.drivers.file_list import FileList, list_files
+from container.drivers.notes_file import NotesFile, is_shown, one_line
+from container.messages import Message
+from orchestrator.contracts.errors import DovecoteError
+
+_TRIGGER_OPTION: Final = "trigger"
+_MAX_LISTED_NOTES: Final = 50
+_HELP: Final = """\
+I'm **{name}**. There is no language model behind me, but I'm quick and I never guess. Try:
+
+- `time` or `date`: what the clock says here
+- `remember buy milk`: I keep a note of it
+- `recall`, or `recall milk`: I tell you what I kept
+- `forget milk`, or `forget everything`
+- `files`: what lies in our workspace
+- `echo hello`: I say it back"""
+_LOST: Final = (
+    "I'm a simple helper and didn't understand that. I can tell the **time**, **remember**, **recall** and "
+    "**forget** things, list our **files** and **echo** you. Say **help** for examples."
+)
+
+
+class BuiltinDriver:
+    """Answers every message that asks for something by a text of its own."""
+
+    def __init__(self) -> None:
+        self._answers: Mapping[WishKind, Callable[[str], Awaitable[str]]] = {
+            WishKind.HELP: self._help,
+            WishKind.TIME: self._time,
+            WishKind.DATE: self._date,
+            WishKind.ECHO: self._echo,
+            WishKind.REMEMBER: self._remember,
+            WishKind.RECALL: self._recall,
+            WishKind.FORGET: self._forget,
+            WishKind.FORGET_ALL: self._forget_all,
+            WishKind.FILES: self._files,
+            WishKind.HELLO: self._hello,
+            WishKind.THANKS: self._thanks,
+            WishKind.UNKNOWN: self._unknown,
+        }
+
+    async def start(self, context: DriverContext) -> None:
+        """Learn the names it is called by, the time zone and where the notes are."""
+        given = context.given
+        options = (given.agent.options if given.agent is not None else None) or {}
+        trigger = options.get(_TRIGGER_OPTION)
+        self._name = given.assistant_name
+        self._names = [self._name, *([trigger] if isinstance(trigger, str) else [])]
+        self._is_main = given.is_main
+        self._now = context.now
+        self._zone = await asyncio.to_thread(_zone, given.timezone or os.environ.get("TZ", ""))
+        self._workspace = context.places.workspace
+        self._notes = NotesFile(context.places.workspace)
+
+    async def run_turn(self, turn: Turn) -> TurnResult:
+        """Answer the messages of the batch that are meant for it, in their order."""
+        for message, text in to_answer(turn.messages, self._names, all_count=self._is_main):
+            await turn.say(await self._answer(message, understand(text)))
+        return TurnResult()
+
+    def can_join(self, messages: Sequence[Message]) -> bool:
+        """Never: a turn is over in no time."""
+        return False
+
+    async def join(self, messages: Sequence[Message]) -> bool:
+        """Never; see `can_join`."""
+        return False
+
+    async def interrupt(self) -> None:
+        """Nothing to ask: the turn is cancelled."""
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+    async def _answer(self, message: Message, wish: Wish) -> str:
+        if not message.text and message.attachments:
+            return f"Thanks, I see {_code(message.attachments[0].name)}. Files I can list, but not read."
+        try:
+            return await self._answers[wish.kind](wish.argument)
+        except DovecoteError as error:
+            return f"Sorry, that did not work. {error}"
+
+    async def _help(self, _: str) -> str:
+        return _HELP.format(name=self._name)
+
+    async def _time(self, _: str) -> str:
+        now = self._now().astimezone(self._zone)
+        return f"It's **{now:%H:%M}** on {_day(now)} ({self._zone_name(now)})."
+
+    async def _date(self, _: str) -> str:
+        now = self._now().astimezone(self._zone)
+        return f"Today is **{_day(now)}** ({self._zone_name(now)})."
+
+    def _zone_name(self, now: datetime) -> str:
+        return self._zone.key if isinstance(self._zone, ZoneInfo) else str(now.tzname())
+
+    async def _echo(self, words: str) -> str:
+        return words if words.strip() else "Echo what? For example: `echo hello`"
+
+    async def _remember(self, note: str) -> str:
+        note = one_line(note)
+        if not note:
+            return "What shall I remember? For example: `remember buy milk`"
+        await asyncio.to_thread(self._notes.add, note)
+        return f"Got it, I'll remember: **{_plain(note)}**"
+
+    async def _recall(self, word: str) -> str:
+        notes = await asyncio.to_thread(self._notes.all)
+        found = [note for note in notes if word.casefold() in note.casefold()]
+        if not notes:
+            return "I don't remember anything yet. Tell me with `remember …`."
+        if not found:
+            return f"I remember nothing about **{_plain(one_line(word))}**."
+        about = f" about **{_plain(one_line(word))}**" if word else ""
+        return f"This is what I remember{about}:\n{_bullets(found)}"
+
+    async def _forget(self, word: str) -> str:
+        if not word:
+            return "What shall I forget? For example: `forget milk`, or `forget everything`"
+        notes = await asyncio.to_thread(self._notes.all)
+        exact = [note for note in notes if note.casefold() == one_line(word).casefold()]
+        found = exact or [note for note in notes if one_line(word).casefold() in note.casefold()]
+        if not found:
+            return f"I remember nothing about **{_plain(one_line(word))}**, so there is nothing to forget."
+        if len(found) > 1:
+            return f"Which one? Say it in full:\n{_bullets(found)}"
+        await asyncio.to_thread(self._notes.remove, found)
+        return f"Done, I forgot: **{_plain(found[0])}**"
+
+    async def _forget_all(self, _: str) -> str:
+        notes = await asyncio.to_thread(self._notes.all)
+        if not notes:
+            return "There was nothing to forget."
+        await asyncio.to_thread(self._notes.remove, notes)
+        return f"Done, I forgot everything ({_count(len(notes), 'note')})."
+
+    async def _files(self, _: str) -> str:
+        return _describe(await asyncio.to_thread(list_files, self._workspace))
+
+    async def _hello(self, _: str) -> str:
+        return f"Hello! I'm **{self._name}**. Say **help** to see what I can do."
+
+    async def _thanks(self, _: str) -> str:
+        return "You're welcome! 😊"
+
+    async def _unknown(self, _: str) -> str:
+        return _LOST
+
+
+def _zone(name: str) -> tzinfo:
+    """The time zone, UTC where this machine does not know it; the answer names the one that was used."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return UTC
+
+
+def _day(now: datetime) -> str:
+    return f"{now:%A}, {now.day} {now:%B %Y}"
+
+
+def _describe(found: FileList) -> str:
+    if not found.files:
+        return "Our workspace is empty so far."
+    lines = [f"- {_code(file.path)} ({_size(file.size_bytes)})" for file in found.files]
+    if found.more or not found.is_whole:
+        lines.append(f"- … and {found.more} more" if found.is_whole else "- … and more")
+    return "In our workspace:\n" + "\n".join(lines)
+
+
+def _bullets(notes: Sequence[str]) -> str:
+    lines = [f"- {_plain(note)}" for note in notes[:_MAX_LISTED_NOTES]]
+    if len(notes) > _MAX_LISTED_NOTES:
+        lines.append(f"- … and {len(notes) - _MAX_LISTED_NOTES} more")
+    return "\n".join(lines)
+
+
+def _plain(text: str) -> str:
+    """A line of somebody else's words, without what is not to be shown or is no character."""
+    return "".join(sign if is_shown(sign) else "�" for sign in text)
+
+
+def _code(name: str) -> str:
+    return "`" + _plain(name).replace("`", "'") + "`"
+
+
+def _size(size_bytes: int) -> str:
+    amount, units = float(size_bytes), ("B", "KB", "MB", "GB")
+    unit = 0
+    while amount >= 1000 and unit < len(units) - 1:
+        amount, unit = amount / 1000, unit + 1
+    return f"{amount:.0f} {units[unit]}" if unit == 0 or amount >= 10 else f"{amount:.1f} {units[unit]}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

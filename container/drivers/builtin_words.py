@@ -1,0 +1,167 @@
+"""What a plain sentence wants of the built-in driver: words in, a wish out."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from container.messages import Message, is_from_person
+
+
+class WishKind(StrEnum):
+    """The things the built-in driver can do."""
+
+    HELP = "help"
+    TIME = "time"
+    DATE = "date"
+    ECHO = "echo"
+    REMEMBER = "remember"
+    RECALL = "recall"
+    FORGET = "forget"
+    FORGET_ALL = "forget_all"
+    FILES = "files"
+    HELLO = "hello"
+    THANKS = "thanks"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """One thing asked for, and with what."""
+
+    kind: WishKind
+    argument: str = ""
+
+
+def _sentence(pattern: str) -> re.Pattern[str]:
+    """A pattern for a whole sentence without its end marks; a space stands for any white space."""
+    return re.compile(pattern.replace(" ", r"\s+"), re.IGNORECASE | re.DOTALL)
+
+
+_IS: Final = r"(?:['’]?s| is)"
+_ABOUT: Final = r"(?: (?:about|of|on))?"
+_ALL_MY: Final = r"(?: me)?(?: all)?(?: (?:my|your|our|the))?"
+_ARTICLE: Final = r"(?: (?:the|my|our))?"
+_NOTES: Final = r"(?:memory|memories|notes?)"
+_THAT: Final = r"(?: (?:that|to|this|about))?[\s:,]+"
+
+# First fit wins; a group named `what` is the wish's argument. No sentence is searched, each is matched
+# from its first to its last character, and no two repetitions meet: time stays linear in its length.
+_SENTENCES: Final[tuple[tuple[re.Pattern[str], WishKind], ...]] = tuple(
+    (_sentence(pattern), kind)
+    for pattern, kind in (
+        (r"help(?: me)?|commands|what (?:can|do) you do|how do(?:es)? (?:you|this|it) work", WishKind.HELP),
+        (
+            rf"(?:what{_IS} |tell me |show |give )?(?:me )?(?:the )?(?:current )?time(?: is it)?(?: now)?",
+            WishKind.TIME,
+        ),
+        (r"(?:tell me |do you know |you know )?what time (?:is it|it is)(?: now)?|clock", WishKind.TIME),
+        (rf"(?:what{_IS} |tell me )?(?:the |today['’]?s )?(?:date|day)(?: is it)?(?: today)?", WishKind.DATE),
+        (rf"today|(?:what|which) (?:day|date) is(?: it)?(?: today)?|what{_IS} today", WishKind.DATE),
+        (
+            rf"(?:(?:do|can) )?you (?:still )?(?:remember|recall){_ABOUT}{_ARTICLE} (?P<what>.+)",
+            WishKind.RECALL,
+        ),
+        (
+            rf"what(?: all)? (?:do you (?:still )?(?:remember|know|recall)|did (?:i|we) (?:tell|ask) you"
+            rf"(?: to remember)?)(?:{_ABOUT}{_ARTICLE} (?P<what>.+))?",
+            WishKind.RECALL,
+        ),
+        (
+            rf"(?:recall|(?:show|list|read){_ALL_MY} {_NOTES})(?:{_ABOUT}{_ARTICLE} (?P<what>.+))?",
+            WishKind.RECALL,
+        ),
+        (_NOTES, WishKind.RECALL),
+        (r"forget (?:everything|all|all of it|it all)", WishKind.FORGET_ALL),
+        (
+            rf"(?:don['’]?t forget|remember|memori[sz]e|note(?: down)?|keep in mind){_THAT}(?P<what>.+)",
+            WishKind.REMEMBER,
+        ),
+        (r"remember|memori[sz]e|note", WishKind.REMEMBER),
+        (rf"forget{_THAT}(?P<what>.+)", WishKind.FORGET),
+        (r"forget", WishKind.FORGET),
+        (rf"files|ls|dir|(?:list|show){_ALL_MY} files", WishKind.FILES),
+        (r"(?:what|which) files(?: do (?:you|we|i) have| are (?:there|here))?", WishKind.FILES),
+        (
+            r"(?:hi|hello|hey|greetings|good (?:morning|afternoon|evening|day))(?: (?:there|all|everyone))?",
+            WishKind.HELLO,
+        ),
+        (r"(?:many )?(?:thanks|thank you|thx|cheers)(?: (?:so|very) much| a lot)?", WishKind.THANKS),
+    )
+)
+# The rest is the answer, to the last sign.
+_ECHO: Final = re.compile(r"(?:echo|repeat|say)\b[ \t]?:?[ \t]?(?P<what>.*)", re.IGNORECASE | re.DOTALL)
+_POLITE_START: Final = re.compile(
+    r"(?:(?:please|hey|hi|hello|ok|okay|so|(?:can|could|would|will)\s+you)\b[\s,]*)+", re.IGNORECASE
+)
+_POLITE_END: Final = "please"
+_END_MARKS: Final = " \t\r\n.!?,"
+_INVISIBLE: Final = "\u200b\u200c\u200d\u2060\ufeff\u200e\u200f\u2068\u2069"
+
+
+def understand(text: str) -> Wish:
+    """What `text`, without the name it was addressed to, wants."""
+    text = text.strip().strip(_INVISIBLE).strip()
+    if not text:
+        return Wish(kind=WishKind.HELLO)
+    if text.strip("? ") == "":
+        return Wish(kind=WishKind.HELP)
+    if (echo := _ECHO.fullmatch(text)) is not None:
+        return Wish(kind=WishKind.ECHO, argument=echo["what"].strip("\r\n"))
+    sentence = text.rstrip(_END_MARKS)
+    wish = _find(sentence) or _find(_without_please(sentence))
+    if wish is None and (polite := _POLITE_START.match(sentence)) is not None:
+        wish = _find(_without_please(sentence[polite.end() :]))
+    return wish or Wish(kind=WishKind.UNKNOWN, argument=text)
+
+
+def _without_please(sentence: str) -> str:
+    if sentence[-len(_POLITE_END) :].casefold() != _POLITE_END:
+        return sentence
+    return sentence[: -len(_POLITE_END)].rstrip(_END_MARKS)
+
+
+def _find(text: str) -> Wish | None:
+    for pattern, kind in _SENTENCES:
+        found = pattern.fullmatch(text)
+        if found is not None:
+            return Wish(kind=kind, argument=(found.groupdict().get("what") or "").strip())
+    return None
+
+
+def addressed_to(text: str, names: Iterable[str]) -> str | None:
+    """The text behind the name it begins with (`@Name …`, `Name, …`); None if it begins with none.
+
+    Case, composition and invisible characters do not matter. The name ends where no letter, mark,
+    digit or underscore follows.
+    """
+    plain = unicodedata.normalize("NFC", text).lstrip(" \t\r\n" + _INVISIBLE)
+    for name in names:
+        bare = unicodedata.normalize("NFC", name).lstrip("@")
+        for start, needs_comma in ((f"@{bare}", False), (bare, True)):
+            head, rest = plain[: len(start)], plain[len(start) :]
+            if not bare or head.casefold() != start.casefold() or _goes_on(rest):
+                continue
+            if not needs_comma or rest.lstrip()[:1] in (",", ":"):
+                return rest.lstrip(" \t\r\n,:" + _INVISIBLE)
+    return None
+
+
+def _goes_on(rest: str) -> bool:
+    return bool(rest) and (rest[0] == "_" or unicodedata.category(rest[0])[0] in "LMN")
+
+
+def to_answer(
+    messages: Sequence[Message], names: Sequence[str], *, all_count: bool
+) -> list[tuple[Message, str]]:
+    """The messages of a batch that want an answer, each with its text less the name.
+
+    Those that begin with a name; all of them where every message counts, or where none begins with one.
+    """
+    persons = [message for message in messages if is_from_person(message)]
+    called = [(message, addressed_to(message.text, names)) for message in persons]
+    if not all_count and any(rest is not None for _, rest in called):
+        return [(message, rest) for message, rest in called if rest is not None]
+    return [(message, message.text if rest is None else rest) for message, rest in called]

@@ -1,0 +1,79 @@
+"""A `DovecoteError` as an HTTP answer: `{"error": {code, message, suggestion, details}}`."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from orchestrator.contracts.errors import DovecoteError, ErrorCode, InvalidRequest
+
+STATUS: Final[Mapping[ErrorCode, int]] = {
+    ErrorCode.INVALID_REQUEST: 400,
+    ErrorCode.UNKNOWN_TYPE: 400,
+    ErrorCode.INVALID_SETTINGS: 400,
+    ErrorCode.ATTACHMENT_REFUSED: 400,
+    ErrorCode.UNAUTHORIZED: 401,
+    ErrorCode.FORBIDDEN: 403,
+    ErrorCode.NOT_FOUND: 404,
+    ErrorCode.NOT_REGISTERED: 404,
+    ErrorCode.ALREADY_REGISTERED: 409,
+    ErrorCode.ALREADY_RUNNING: 409,
+    ErrorCode.NOT_RUNNING: 409,
+    ErrorCode.LIMIT_EXCEEDED: 422,
+    ErrorCode.RATE_LIMITED: 429,
+    ErrorCode.INTERNAL_ERROR: 500,
+    ErrorCode.START_FAILED: 502,
+    ErrorCode.CHANNEL_UNAVAILABLE: 503,
+    ErrorCode.STORE_UNAVAILABLE: 503,
+    ErrorCode.RUNNER_UNAVAILABLE: 503,
+    ErrorCode.TIMEOUT: 504,
+}
+"""The HTTP status of each code."""
+
+
+def error_body(error: DovecoteError) -> dict[str, Any]:
+    """What the client reads; `suggestion` and `details` only where there are some."""
+    body: dict[str, Any] = {"code": error.code.value, "message": error.message}
+    if error.suggestion:
+        body["suggestion"] = error.suggestion
+    if error.details:
+        body["details"] = error.details
+    return {"error": body}
+
+
+def error_headers(error: DovecoteError) -> dict[str, str]:
+    """`Retry-After` in whole seconds where the error knows it; the scheme where a token is missing."""
+    headers: dict[str, str] = {}
+    if error.retry_after_s is not None:
+        headers["Retry-After"] = str(math.ceil(error.retry_after_s))
+    if error.code is ErrorCode.UNAUTHORIZED:
+        headers["WWW-Authenticate"] = "Bearer"
+    return headers
+
+
+def from_validation(faults: Sequence[Mapping[str, Any]]) -> InvalidRequest:
+    """The first fault that validation found in a body or a query, as one of ours."""
+    first = faults[0]
+    place = ".".join(str(part) for part in first["loc"][1:]) or str(first["loc"][0])
+    return InvalidRequest(f"{place}: {first['msg']}.", details={"field": place})
+
+
+def from_http(status: int, detail: str) -> DovecoteError:
+    """An error of the HTTP layer itself, such as an unknown path."""
+    codes = {404: ErrorCode.NOT_FOUND, 413: ErrorCode.LIMIT_EXCEEDED}
+    code = codes.get(status, ErrorCode.INTERNAL_ERROR if status >= 500 else ErrorCode.INVALID_REQUEST)
+    return DovecoteError(f"{detail}.", code=code)
+
+
+def from_body(status: int, body: object) -> DovecoteError:
+    """The client's side: the error that an answer stands for, whatever sent it."""
+    error = body.get("error") if isinstance(body, dict) else None
+    if not isinstance(error, dict):
+        return DovecoteError(f"The orchestrator answered with HTTP status {status}.")
+    codes = {each.value: each for each in ErrorCode}
+    details = error.get("details")
+    return DovecoteError(
+        str(error.get("message")),
+        code=codes.get(str(error.get("code")), ErrorCode.INTERNAL_ERROR),
+        suggestion=str(error["suggestion"]) if error.get("suggestion") else None,
+        details=details if isinstance(details, dict) else None,
+    )

@@ -1,0 +1,276 @@
+"""The one composition root: which channels, runners and clocks there are, and in which order they live."""
+
+import asyncio
+import contextlib
+import os
+import platform
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+import structlog
+
+from orchestrator.api.credentials import Credentials, ensure_operator_token
+from orchestrator.api.server import ApiServer
+from orchestrator.channels.console import ConsoleChannel
+from orchestrator.commands.chat import receive_message
+from orchestrator.commands.groups import NewGroup, add_group, list_groups
+from orchestrator.commands.services import Services
+from orchestrator.contracts.callers import HostCaller
+from orchestrator.contracts.ids import Jid
+from orchestrator.contracts.records.messages import InboundMessage
+from orchestrator.contracts.seams import Channel, Checkpoints, Clock, Runner, Topic
+from orchestrator.engine.activities import Activities, Activity
+from orchestrator.engine.channel_set import ChannelSet
+from orchestrator.engine.disk_floor import DiskFloor
+from orchestrator.engine.group_queue import GroupQueue
+from orchestrator.engine.housekeeping import Housekeeping
+from orchestrator.engine.outbox_sender import OutboxSender
+from orchestrator.engine.recovery import reconcile
+from orchestrator.engine.router import Router
+from orchestrator.engine.run_state import RunParts
+from orchestrator.engine.wakeups import TopicWakeups
+from orchestrator.ipc.boxes import BoxKeeper
+from orchestrator.ipc.hints import Hints
+from orchestrator.ipc.lane import IntakeLimits
+from orchestrator.paths import Paths
+from orchestrator.runners.catalog import RunnerOptions, choose_runner, make_runner
+from orchestrator.settings.tree import Settings
+from orchestrator.shipped import load_shipped
+from orchestrator.store import facts
+from orchestrator.store.database import Database
+from orchestrator.store.instance_lock import InstanceLock
+
+_log = structlog.get_logger(__name__)
+
+MAIN_CHAT: Final = Jid("console:main")
+MAIN_FOLDER: Final = "main"
+_FLUSH_S: Final = 5.0
+
+
+class SystemClock:
+    """The real time."""
+
+    def now(self) -> datetime:
+        """This instant, aware, in UTC."""
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        """Seconds that only grow."""
+        return time.monotonic()
+
+
+class NoCheckpoints:
+    """Production: nothing happens at a checkpoint."""
+
+    def reached(self, name: str) -> None:
+        """Go on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replacements:
+    """What a test puts in the place of a real part; None keeps the real one."""
+
+    clock: Clock | None = None
+    checkpoints: Checkpoints | None = None
+    runner: tuple[Runner, str] | None = None
+    channels: Sequence[Channel] = ()
+    watches: bool = True
+    serves_api: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class App:
+    """A running Dovecote. runner_line: which runner was chosen and why, for people."""
+
+    services: Services
+    console: ConsoleChannel
+    channels: ChannelSet
+    queue: GroupQueue
+    outbox: OutboxSender
+    activities: Activities
+    runner_line: str
+
+
+@contextlib.asynccontextmanager
+async def running(
+    settings: Settings, paths: Paths, *, replacements: Replacements | None = None
+) -> AsyncIterator[App]:
+    """A Dovecote whose doors are open; leaving it is the orderly shutdown of design.md section 5.
+
+    Raises DovecoteError when it can't start: another one holds the home, the store is unreadable,
+    no runner is usable.
+    """
+    parts = replacements or Replacements()
+    paths.ensure()
+    async with contextlib.AsyncExitStack() as stack:
+        stack.enter_context(InstanceLock.acquire(paths.lock, pid=os.getpid()))
+        wakeups = TopicWakeups()
+        database = await Database.open(paths.database, backups=paths.backups, on_wake=wakeups.wake)
+        stack.push_async_callback(database.close)
+        clock = parts.clock or SystemClock()
+        console = ConsoleChannel(clock=clock, wakeups=wakeups)
+        channels = ChannelSet([*parts.channels, console])
+        queue = GroupQueue(DiskFloor(paths.data, floor_bytes=settings.disk_floor_bytes, clock=clock))
+        services = Services(
+            db=database,
+            clock=clock,
+            wakeups=wakeups,
+            checkpoints=parts.checkpoints or NoCheckpoints(),
+            settings=settings,
+            paths=paths,
+            text_limit=channels.text_limit,
+            control=queue,
+        )
+        instance_id = await database.run(facts.instance_id)
+        options = runner_options(settings, paths)
+        runner, runner_line = parts.runner or await choose_runner(settings.agent.runner, options)
+        stack.push_async_callback(runner.close)
+        _log.info("runner.chosen", runner=runner.name, why=runner_line)
+        boxes = await BoxKeeper.open(
+            services,
+            path=paths.ipc,
+            limits=_intake_limits(settings),
+            poll_s=settings.ipc.poll_s,
+            make_hints=make_hints if parts.watches else None,
+            on_violation=queue.stop_violator,
+        )
+        stack.push_async_callback(boxes.close)
+        await reconcile(
+            services,
+            boxes,
+            runner,
+            runner_named=lambda name: make_runner(name, options),
+            instance_id=instance_id,
+        )
+        await _register_main(services)
+        await _give_shared_texts(paths)
+        outbox = OutboxSender(services, channels)
+        run_parts = RunParts(
+            services=services, boxes=boxes, runner=runner, channels=channels, instance_id=instance_id
+        )
+        async with asyncio.TaskGroup() as group:
+            activities = Activities(group)
+            app = App(
+                services=services,
+                console=console,
+                channels=channels,
+                queue=queue,
+                outbox=outbox,
+                activities=activities,
+                runner_line=runner_line,
+            )
+            tasks = [
+                activities.start_vital("queue", lambda: queue.run(run_parts)),
+                activities.start_vital("intake", boxes.run),
+                activities.start_vital("outbox", outbox.run),
+                activities.start_vital("router", Router(services, queue).run),
+                activities.start_vital("housekeeping", Housekeeping(services).run),
+            ]
+            doors = await _open_doors(app, parts, activities)
+            try:
+                yield app
+            finally:
+                await _close_doors(app, doors)
+                for task in tasks:
+                    task.cancel()
+
+
+def make_hints() -> Hints:
+    """What tells at once that a box has something new, on this system."""
+    if platform.system() == "Linux":
+        from orchestrator.ipc.inotify_hints import InotifyHints
+
+        return InotifyHints()
+    from orchestrator.ipc.watchfiles_hints import WatchfilesHints
+
+    return WatchfilesHints()
+
+
+def runner_options(settings: Settings, paths: Paths) -> RunnerOptions:
+    """What the settings say of runners."""
+    return RunnerOptions(
+        image=settings.agent.image,
+        programs_directory=paths.programs,
+        bwrap=settings.agent.bwrap,
+        allow_unisolated=settings.agent.allow_unisolated,
+    )
+
+
+def _intake_limits(settings: Settings) -> IntakeLimits:
+    ipc = settings.ipc
+    return IntakeLimits(
+        per_minute=ipc.rate_per_minute,
+        burst=ipc.burst,
+        max_entries=ipc.max_entries,
+        max_box_bytes=ipc.max_box_bytes,
+    )
+
+
+async def _open_doors(app: App, parts: Replacements, activities: Activities) -> "list[asyncio.Task[None]]":
+    """Connect the channels, then serve the API: the last to open, the first to close."""
+    services = app.services
+    doors = [
+        activities.start_replaceable(f"channel {channel.name}", _connector(app, channel))
+        for channel in app.channels.all
+        if channel is not app.console
+    ]
+    await _connector(app, app.console)()
+    if parts.serves_api:
+        token = await asyncio.to_thread(ensure_operator_token, services.paths.operator_token)
+        server = ApiServer(
+            services=services,
+            door=app.console,
+            credentials=Credentials(token),
+            socket_path=services.paths.socket,
+        )
+        doors.append(activities.start_replaceable("api", server.run))
+    return doors
+
+
+def _connector(app: App, channel: Channel) -> Activity:
+    async def connect() -> None:
+        async def inbox(message: InboundMessage) -> None:
+            await receive_message(app.services, message, channel.name)
+
+        await channel.connect(inbox)
+        app.services.wakeups.wake(Topic.OUTBOX)
+
+    return connect
+
+
+async def _close_doors(app: App, doors: "list[asyncio.Task[None]]") -> None:
+    """Stop accepting, let turns finish, stop agents, flush the outbox; each in bounded time."""
+    settings = app.services.settings
+    _log.info("shutdown.started", grace_s=settings.shutdown_grace_s)
+    for door in doors:
+        door.cancel()
+    await app.queue.close_all(grace_s=settings.shutdown_grace_s)
+    await app.outbox.flush(within_s=_FLUSH_S)
+    for channel in app.channels.all:
+        await channel.close()
+    _log.info("shutdown.done")
+
+
+async def _register_main(services: Services) -> None:
+    """On the first start the console chat is the operator's own group."""
+    if any(group.is_main for group in await list_groups(services)):
+        return
+    new = NewGroup(jid=MAIN_CHAT, folder=MAIN_FOLDER, name="Main", is_main=True, adopt=True)
+    await add_group(services, HostCaller(), new)
+    _log.info("group.registered", group=MAIN_FOLDER, chat=MAIN_CHAT)
+
+
+async def _give_shared_texts(paths: Paths) -> None:
+    """The text for all groups, where the home has none yet."""
+
+    def give() -> None:
+        folder = paths.groups / "global"
+        folder.mkdir(mode=0o711, exist_ok=True)
+        target = folder / "AGENT.md"
+        if not target.exists():
+            target.write_text(load_shipped().global_agent_md, encoding="utf-8")
+
+    await asyncio.to_thread(give)

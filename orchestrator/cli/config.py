@@ -1,0 +1,34 @@
+"""`dovecote config`: the effective settings, each with where it came from."""
+
+import json
+from pathlib import Path
+
+from orchestrator.cli.home import Home, open_home
+from orchestrator.settings.tree import setting_fields
+
+
+def print_settings(home_option: Path | None, *, as_json: bool) -> None:
+    """One line a setting: name, value, origin."""
+    home = open_home(home_option)
+    rows = effective_settings(home)
+    if as_json:
+        print(json.dumps({name: {"value": v, "origin": origin} for name, v, origin in rows}, indent=2))
+        return
+    shown = [(name, json.dumps(value, ensure_ascii=False), origin) for name, value, origin in rows]
+    name_width = max(len(name) for name, _, _ in shown)
+    value_width = max(len(value) for _, value, _ in shown)
+    print(f"# home: {home.paths.home}")
+    for name, value, origin in shown:
+        print(f"{name:<{name_width}}  {value:<{value_width}}  {origin}")
+
+
+def effective_settings(home: Home) -> list[tuple[str, object, str]]:
+    """Name, value as JSON and origin of every setting. A secret's value is never shown."""
+    # Pydantic writes a secret as asterisks.
+    tree = home.settings.model_dump(mode="json")
+    rows: list[tuple[str, object, str]] = []
+    for name, _ in setting_fields():
+        section, _, inner = name.partition(".")
+        value = tree[section][inner] if inner else tree[section]
+        rows.append((name, value, home.loaded.origins.get(name, "default")))
+    return rows

@@ -1,0 +1,106 @@
+"""`dovecote doctor`: every check as one line, with what mends it; the orchestrator may run or not."""
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+from orchestrator.cli.findings import Finding, Health, Patient, broken, doubtful, well
+from orchestrator.cli.place_checks import (
+    check_directories,
+    check_disk,
+    check_lock,
+    check_log,
+    check_socket,
+)
+from orchestrator.cli.runner_checks import check_limits, check_runner
+from orchestrator.cli.store_checks import check_groups, check_store
+from orchestrator.contracts.errors import InvalidSettings
+from orchestrator.paths import Paths
+from orchestrator.settings.loading import LoadedSettings, home_here, load_settings_here
+from orchestrator.settings.tree import Settings
+from orchestrator.store.instance_lock import holder_pid
+
+Check = Callable[[Patient], Finding]
+
+CHECKS: Final[tuple[Check, ...]] = (
+    check_directories,
+    check_disk,
+    check_lock,
+    check_socket,
+    check_store,
+    check_groups,
+    check_runner,
+    check_limits,
+    check_log,
+)
+"""What is looked at after the settings. A new part adds its own check here."""
+
+_SIGNS: Final = {
+    Health.OK: ("ok", "green"),
+    Health.WARNING: ("warn", "yellow"),
+    Health.FAILURE: ("FAIL", "red"),
+}
+
+
+def run_doctor(home_option: Path | None, *, as_json: bool) -> int:
+    """Print all findings; 1 if something is broken."""
+    findings = examine(home_option)
+    if as_json:
+        print(json.dumps([asdict(finding) for finding in findings], indent=2))
+    else:
+        _print_table(findings)
+    return 1 if any(finding.health is Health.FAILURE for finding in findings) else 0
+
+
+def examine(home_option: Path | None) -> list[Finding]:
+    """All findings, in the order of the list."""
+    paths = Paths(home=home_here(home_option))
+    settings, findings = _settings(paths)
+    patient = Patient(paths=paths, settings=settings, pid=holder_pid(paths.lock))
+    return [*findings, *(_run(check, patient) for check in CHECKS)]
+
+
+def _settings(paths: Paths) -> tuple[Settings, list[Finding]]:
+    try:
+        loaded = load_settings_here(paths.home)
+    except InvalidSettings as error:
+        return Settings(), [broken("settings", error.message, error.suggestion)]
+    return loaded.settings, [_loaded(loaded), _timezone(loaded)]
+
+
+def _loaded(loaded: LoadedSettings) -> Finding:
+    count = len([name for name in loaded.origins if name != "assistant.timezone"])
+    return well("settings", f"{count} set, the others are the defaults (`dovecote config` shows them).")
+
+
+def _timezone(loaded: LoadedSettings) -> Finding:
+    name = loaded.settings.assistant.timezone
+    if loaded.warnings:
+        return doubtful("timezone", loaded.warnings[0], "Set assistant.timezone in dovecote.toml.")
+    return well("timezone", f"{name} ({loaded.origins.get('assistant.timezone', 'default')}).")
+
+
+def _run(check: Check, patient: Patient) -> Finding:
+    try:
+        return check(patient)
+    except Exception as error:  # one broken check must not hide what the others find
+        name = check.__name__.removeprefix("check_")
+        return broken(name, f"This check itself failed: {error!r}.", None)
+
+
+def _print_table(findings: Sequence[Finding]) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    screen = Console(file=sys.stdout, soft_wrap=True, highlight=False)
+    width = max(len(finding.what) for finding in findings)
+    for finding in findings:
+        sign, colour = _SIGNS[finding.health]
+        screen.print(
+            Text(f"{sign:<5}", style=colour), Text(f"{finding.what:<{width}}  {finding.why}"), sep=""
+        )
+        if finding.mend:
+            screen.print(Text(f"{'':<{width + 7}}→ {finding.mend}"))

@@ -1,0 +1,202 @@
+"""`dovecote group …`: through the running orchestrator, else on the store with the same commands."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final, Protocol, TypeVar
+from urllib.parse import quote
+
+from pydantic import TypeAdapter
+
+from orchestrator.cli.client import ApiClient, running_client
+from orchestrator.cli.home import Home, make_home, open_home
+from orchestrator.cli.store_services import open_store_services
+from orchestrator.commands import groups
+from orchestrator.commands.groups import CHANGEABLE, NewGroup
+from orchestrator.commands.services import Services
+from orchestrator.contracts.callers import OperatorCaller
+from orchestrator.contracts.errors import InvalidRequest
+from orchestrator.contracts.records.groups import Group
+from orchestrator.core.text_cleaning import clean_name, clean_text
+
+T = TypeVar("T")
+_GROUP: Final = TypeAdapter(Group)
+_GROUPS: Final = TypeAdapter(list[Group])
+_WORDS: Final = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+
+class GroupDesk(Protocol):
+    """Where groups are managed. Every failure is a `DovecoteError`."""
+
+    async def add(self, new: NewGroup) -> Group: ...
+
+    async def list_all(self) -> list[Group]: ...
+
+    async def show(self, folder: str) -> Group: ...
+
+    async def change(self, folder: str, changes: Mapping[str, object]) -> Group: ...
+
+    async def remove(self, folder: str) -> Group: ...
+
+
+class HttpDesk:
+    """At the running orchestrator."""
+
+    def __init__(self, client: ApiClient) -> None:
+        self._client = client
+
+    async def add(self, new: NewGroup) -> Group:
+        """POST."""
+        return _GROUP.validate_python(await self._client.call("POST", "/api/v1/groups", body=asdict(new)))
+
+    async def list_all(self) -> list[Group]:
+        """GET all."""
+        return _GROUPS.validate_python(await self._client.call("GET", "/api/v1/groups"))
+
+    async def show(self, folder: str) -> Group:
+        """GET one."""
+        return _GROUP.validate_python(await self._client.call("GET", _path(folder)))
+
+    async def change(self, folder: str, changes: Mapping[str, object]) -> Group:
+        """PATCH."""
+        return _GROUP.validate_python(await self._client.call("PATCH", _path(folder), body=dict(changes)))
+
+    async def remove(self, folder: str) -> Group:
+        """DELETE."""
+        return _GROUP.validate_python(await self._client.call("DELETE", _path(folder)))
+
+
+class StoreDesk:
+    """At the store of a home in which no orchestrator runs."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._caller = OperatorCaller()
+
+    async def add(self, new: NewGroup) -> Group:
+        """The command itself."""
+        return await groups.add_group(self._services, self._caller, new)
+
+    async def list_all(self) -> list[Group]:
+        """The command itself."""
+        return await groups.list_groups(self._services)
+
+    async def show(self, folder: str) -> Group:
+        """The command itself."""
+        return await groups.show_group(self._services, folder)
+
+    async def change(self, folder: str, changes: Mapping[str, object]) -> Group:
+        """The command itself."""
+        return await groups.change_group(self._services, self._caller, folder, changes)
+
+    async def remove(self, folder: str) -> Group:
+        """The command itself."""
+        return await groups.remove_group(self._services, self._caller, folder)
+
+
+def add(home_option: Path | None, new: NewGroup) -> None:
+    """Register a chat and say where its folder is."""
+    home = open_home(home_option)
+    group = _at_desk(home, lambda desk: desk.add(new))
+    print(f"Group {group.folder} is registered for {clean_text(group.jid)}.")
+    print(f"Its instructions are in {home.paths.group(group.folder) / 'AGENT.md'}.")
+
+
+def list_all(home_option: Path | None, *, as_json: bool) -> None:
+    """One line a group."""
+    found = _at_desk(open_home(home_option), lambda desk: desk.list_all())
+    if as_json:
+        print(json.dumps([_plain(group) for group in found], indent=2))
+        return
+    rows = [(g.folder, g.jid, "main" if g.is_main else _when(g), g.name) for g in found]
+    for row in _columns(("FOLDER", "CHAT", "ANSWERS", "NAME"), rows):
+        print(row)
+
+
+def show(home_option: Path | None, folder: str, *, as_json: bool) -> None:
+    """All settings of one group."""
+    group = _plain(_at_desk(open_home(home_option), lambda desk: desk.show(folder)))
+    if as_json:
+        print(json.dumps(group, indent=2))
+        return
+    for name, value in group.items():
+        print(f"{name:<17} {'' if value is None else clean_text(str(value))}")
+
+
+def change(home_option: Path | None, folder: str, pairs: Sequence[str]) -> None:
+    """Set what the `name=value` pairs say."""
+    changes = parse_changes(pairs)
+    group = _at_desk(open_home(home_option), lambda desk: desk.change(folder, changes))
+    print(f"Group {group.folder} is changed: {', '.join(changes)}.")
+
+
+def remove(home_option: Path | None, folder: str) -> None:
+    """Forget the registration."""
+    home = open_home(home_option)
+    group = _at_desk(home, lambda desk: desk.remove(folder))
+    print(f"Group {group.folder} is no longer registered. {home.paths.group(group.folder)} stays.")
+
+
+def parse_changes(pairs: Sequence[str]) -> dict[str, object]:
+    """`["requires_trigger=no"]` as `{"requires_trigger": False}`. Raises InvalidRequest."""
+    changes: dict[str, object] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or name not in CHANGEABLE:
+            raise InvalidRequest(
+                f"{clean_text(pair)!r} is not a change.",
+                suggestion=f"Write NAME=VALUE with one of: {', '.join(CHANGEABLE)}.",
+            )
+        if CHANGEABLE[name] is bool:
+            if value.lower() not in _WORDS:
+                raise InvalidRequest(f"{name} is {value!r}, but must be true or false.")
+            changes[name] = _WORDS[value.lower()]
+        else:
+            # An empty timezone takes the group back to the one of the settings.
+            changes[name] = None if name == "timezone" and not value else value
+    return changes
+
+
+def _at_desk(home: Home, work: Callable[[GroupDesk], Awaitable[T]]) -> T:
+    async def run() -> T:
+        async with _open_desk(home) as desk:
+            return await work(desk)
+
+    return asyncio.run(run())
+
+
+@contextlib.asynccontextmanager
+async def _open_desk(home: Home) -> AsyncIterator[GroupDesk]:
+    client = await running_client(home.paths)
+    if client is not None:
+        async with client:
+            yield HttpDesk(client)
+        return
+    make_home(home)
+    async with open_store_services(home) as services:
+        yield StoreDesk(services)
+
+
+def _path(folder: str) -> str:
+    return f"/api/v1/groups/{quote(folder, safe='')}"
+
+
+def _plain(group: Group) -> dict[str, Any]:
+    plain: dict[str, Any] = _GROUP.dump_python(group, mode="json")
+    return plain
+
+
+def _when(group: Group) -> str:
+    return group.trigger if group.requires_trigger else "every message"
+
+
+def _columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    table = [tuple(heads), *(tuple(clean_name(cell) for cell in row) for row in rows)]
+    widths = [max(len(row[column]) for row in table) for column in range(len(heads))]
+    return [
+        "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in table
+    ]

@@ -1,0 +1,37 @@
+"""The home that a command works in: its settings and paths, loaded once."""
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.paths import Paths
+from orchestrator.settings.loading import LoadedSettings, home_here, load_settings_here
+from orchestrator.settings.tree import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Home:
+    """Where a command works."""
+
+    paths: Paths
+    loaded: LoadedSettings
+
+    @property
+    def settings(self) -> Settings:
+        """The effective settings."""
+        return self.loaded.settings
+
+
+def open_home(option: Path | None) -> Home:
+    """The home that was asked for; nothing is made. What is odd in its settings is said on standard error."""
+    loaded = load_settings_here(home_here(option))
+    for warning in loaded.warnings:
+        print(f"Warning: {warning}", file=sys.stderr)
+    return Home(paths=Paths(home=loaded.home), loaded=loaded)
+
+
+def make_home(home: Home) -> None:
+    """Make the directories that are missing; all that this process writes is private from now on."""
+    os.umask(0o077)
+    home.paths.ensure()

@@ -1,0 +1,110 @@
+"""Where log lines go: people read the terminal, machines read JSON; files in `data/logs` are rotated."""
+
+import contextlib
+import logging
+import logging.handlers
+import sys
+from collections.abc import Iterator, MutableMapping
+from pathlib import Path
+from typing import Any, Final
+
+import structlog
+
+from orchestrator.cli.log_repeats import Repeats
+from orchestrator.contracts.seams import Clock
+from orchestrator.settings.tree import LogSettings
+
+# Values that could be what people wrote, or a secret: at the default level only their length is logged.
+_WITHHELD: Final = frozenset({"text", "texts", "prompt", "body", "content", "token", "authorization"})
+
+EventDict = MutableMapping[str, Any]
+
+
+@contextlib.contextmanager
+def logging_to(log_file: Path, settings: LogSettings, *, clock: Clock, on_terminal: bool) -> Iterator[None]:
+    """Log to the rotated file, and to standard error if asked; all is put back at the end."""
+    handlers: list[logging.Handler] = [_file_handler(log_file, settings)]
+    if on_terminal:
+        handlers.append(_terminal_handler())
+    root = logging.getLogger()
+    level_before = root.level
+    root.setLevel(settings.level.upper())
+    for handler in handlers:
+        root.addHandler(handler)
+    _configure_structlog(Repeats(clock), withholds=settings.level != "debug")
+    try:
+        yield
+    finally:
+        structlog.reset_defaults()
+        root.setLevel(level_before)
+        for handler in handlers:
+            root.removeHandler(handler)
+            handler.close()
+
+
+def _file_handler(path: Path, settings: LogSettings) -> logging.Handler:
+    handler = _RotatingHandler(
+        path, maxBytes=settings.max_bytes, backupCount=settings.keep, encoding="utf-8", errors="replace"
+    )
+    handler.setFormatter(_formatter(structlog.processors.JSONRenderer(ensure_ascii=False)))
+    return handler
+
+
+def _terminal_handler() -> logging.Handler:
+    handler = logging.StreamHandler(sys.stderr)
+    if sys.stderr.isatty():
+        plain = structlog.dev.plain_traceback
+        handler.setFormatter(_formatter(structlog.dev.ConsoleRenderer(exception_formatter=plain)))
+    else:
+        handler.setFormatter(_formatter(structlog.processors.JSONRenderer(ensure_ascii=False)))
+    return handler
+
+
+class _RotatingHandler(logging.handlers.RotatingFileHandler):
+    """A full disk costs log lines, not the orchestrator, and no traceback for each of them."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Drop the line."""
+
+
+def _formatter(renderer: structlog.typing.Processor) -> logging.Formatter:
+    """Renders lines of structlog and of libraries alike."""
+    tail: list[structlog.typing.Processor] = [structlog.stdlib.ProcessorFormatter.remove_processors_meta]
+    if isinstance(renderer, structlog.processors.JSONRenderer):
+        tail.append(structlog.processors.format_exc_info)
+    return structlog.stdlib.ProcessorFormatter(
+        processors=[*tail, renderer], foreign_pre_chain=_common_processors()
+    )
+
+
+def _common_processors() -> list[structlog.typing.Processor]:
+    return [
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+
+
+def _configure_structlog(repeats: Repeats, *, withholds: bool) -> None:
+    chain: list[structlog.typing.Processor] = [
+        structlog.stdlib.filter_by_level,
+        structlog.contextvars.merge_contextvars,
+        *_common_processors(),
+        repeats,
+    ]
+    if withholds:
+        chain.append(_withhold_texts)
+    structlog.configure(
+        processors=[*chain, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        # Loggers live in modules; a cached one would outlast this set-up.
+        cache_logger_on_first_use=False,
+    )
+
+
+def _withhold_texts(_logger: object, _method: str, event: EventDict) -> EventDict:
+    for key in _WITHHELD & event.keys():
+        value = event[key]
+        event[key] = f"({len(value)} characters)" if isinstance(value, str) else "(withheld)"
+    return event

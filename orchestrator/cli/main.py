@@ -1,0 +1,184 @@
+"""The command `dovecote`. Only typer is imported here: each command loads what it needs by itself."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from orchestrator.contracts.errors import DovecoteError
+from orchestrator.contracts.version import VERSION
+
+app = typer.Typer(
+    name="dovecote",
+    help="A chat orchestrator: a message in a group, an agent in its own container, an answer in the group.",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    no_args_is_help=True,
+)
+group_app = typer.Typer(help="Register chats and change how they behave.", no_args_is_help=True)
+image_app = typer.Typer(help="The agent image of the docker runner.", no_args_is_help=True)
+app.add_typer(group_app, name="group")
+app.add_typer(image_app, name="image")
+
+Home = Annotated[
+    Optional[Path],  # noqa: UP045 — typer reads this at run time
+    typer.Option(
+        "--home", help="Where groups and data lie; else $DOVECOTE_HOME, else the working directory."
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Folder = Annotated[str, typer.Argument(help="Its folder below groups/.")]
+
+
+@app.command()
+def serve(home: Home = None) -> None:
+    """Run the orchestrator until it is told to stop."""
+    from orchestrator.cli.serve import run_serve
+
+    raise typer.Exit(run_serve(home))
+
+
+@app.command()
+def chat(
+    home: Home = None,
+    with_chat: Annotated[str, typer.Option("--chat", help="Which console chat.")] = "console:main",
+) -> None:
+    """Chat in this terminal; with input that is no terminal, answer each of its lines."""
+    from orchestrator.cli.chat import run_chat
+
+    raise typer.Exit(run_chat(home, chat=with_chat))
+
+
+@app.command()
+def config(home: Home = None, as_json: AsJson = False) -> None:
+    """Print the effective settings and where each came from."""
+    from orchestrator.cli.config import print_settings
+
+    print_settings(home, as_json=as_json)
+
+
+@app.command()
+def doctor(home: Home = None, as_json: AsJson = False) -> None:
+    """Check this installation; each finding says what mends it."""
+    from orchestrator.cli.doctor import run_doctor
+
+    raise typer.Exit(run_doctor(home, as_json=as_json))
+
+
+@app.command()
+def reference(
+    check: Annotated[
+        bool, typer.Option("--check", help="Change nothing; fail if the tables are old.")
+    ] = False,
+    readme: Annotated[Path, typer.Option(help="The file that holds the tables.")] = Path("README.md"),
+) -> None:
+    """Write the tables of settings, error codes and commands into the README."""
+    from orchestrator.cli.reference import run_reference
+
+    raise typer.Exit(run_reference(readme, is_check=check))
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    print(VERSION)
+
+
+@group_app.command("add")
+def group_add(
+    folder: Folder,
+    jid: Annotated[str, typer.Option(help="The chat, such as console:garden or 1203…@g.us.")],
+    name: Annotated[Optional[str], typer.Option(help="What people call it.")] = None,  # noqa: UP045 — typer
+    trigger: Annotated[Optional[str], typer.Option(help="A word such as @Andy, or a regex.")] = None,  # noqa: UP045 — typer
+    every_message: Annotated[bool, typer.Option(help="Answer every message, trigger or not.")] = False,
+    main: Annotated[bool, typer.Option("--main", help="Make it the operator's own group.")] = False,
+    adopt: Annotated[bool, typer.Option("--adopt", help="Use a folder that exists already.")] = False,
+    home: Home = None,
+) -> None:
+    """Register a chat and make its folder."""
+    from orchestrator.cli.groups import add
+    from orchestrator.commands.groups import NewGroup
+    from orchestrator.contracts.ids import Jid
+
+    new = NewGroup(
+        folder=folder,
+        jid=Jid(jid),
+        name=name,
+        trigger=trigger,
+        requires_trigger=not every_message,
+        is_main=main,
+        adopt=adopt,
+    )
+    add(home, new)
+
+
+@group_app.command("list")
+def group_list(home: Home = None, as_json: AsJson = False) -> None:
+    """List the registered chats."""
+    from orchestrator.cli.groups import list_all
+
+    list_all(home, as_json=as_json)
+
+
+@group_app.command("show")
+def group_show(folder: Folder, home: Home = None, as_json: AsJson = False) -> None:
+    """Show one group with all its settings."""
+    from orchestrator.cli.groups import show
+
+    show(home, folder, as_json=as_json)
+
+
+@group_app.command("set")
+def group_set(
+    folder: Folder,
+    changes: Annotated[list[str], typer.Argument(metavar="NAME=VALUE…", help="What to change.")],
+    home: Home = None,
+) -> None:
+    """Change settings of a group: name, trigger, requires_trigger, is_main, timezone, …"""
+    from orchestrator.cli.groups import change
+
+    change(home, folder, changes)
+
+
+@group_app.command("remove")
+def group_remove(folder: Folder, home: Home = None) -> None:
+    """Forget a registration; its folder and messages stay."""
+    from orchestrator.cli.groups import remove
+
+    remove(home, folder)
+
+
+@image_app.command("build")
+def image_build(
+    base: Annotated[Optional[str], typer.Option(help="The image to build on.")] = None,  # noqa: UP045 — typer
+    home: Home = None,
+) -> None:
+    """Build the agent image."""
+    from orchestrator.cli.image import build
+
+    build(home, base=base)
+
+
+def main() -> None:
+    """Run a command. A failure is one sentence and what to do about it, and exit code 1."""
+    try:
+        app()
+    except DovecoteError as error:
+        print(f"Error: {error.message}", file=sys.stderr)
+        if error.suggestion:
+            print(error.suggestion, file=sys.stderr)
+        sys.exit(1)
+    except Exception as error:  # the last owner of every fault: a person reads this, not a traceback
+        place = _place(error)
+        print(f"Error: Dovecote itself failed: {error!r}{place}. Please report this.", file=sys.stderr)
+        sys.exit(1)
+
+
+def _place(error: BaseException) -> str:
+    """Where the fault arose, as `, module.py line 12`."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return f", {Path(trace.tb_frame.f_code.co_filename).name} line {trace.tb_lineno}" if trace else ""

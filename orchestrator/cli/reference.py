@@ -1,0 +1,139 @@
+"""`dovecote reference`: tables of the README that are drawn from the code, so that they cannot lag."""
+
+import difflib
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import typer.main
+
+from orchestrator.api.render_errors import STATUS
+from orchestrator.contracts.errors import DovecoteError, ErrorCode
+from orchestrator.settings.loading import ALIASES, PREFIX
+from orchestrator.settings.tree import allowed_values, setting_fields
+
+MEANINGS: Final[Mapping[ErrorCode, str]] = {
+    ErrorCode.INVALID_REQUEST: "the words of the request are off: a field, a type, a range",
+    ErrorCode.UNKNOWN_TYPE: "there is no request of this type in this directory",
+    ErrorCode.FORBIDDEN: "the caller may not do this to that",
+    ErrorCode.UNAUTHORIZED: "the credential is missing or not ours",
+    ErrorCode.NOT_FOUND: "what was named is not there",
+    ErrorCode.NOT_REGISTERED: "the chat is not a registered group",
+    ErrorCode.ALREADY_REGISTERED: "the folder or the chat is registered already",
+    ErrorCode.INVALID_SETTINGS: "a setting is unknown, of the wrong type or out of range",
+    ErrorCode.LIMIT_EXCEEDED: "a bound was met; the message names it",
+    ErrorCode.RATE_LIMITED: "too many requests; `Retry-After` says when to try again",
+    ErrorCode.ATTACHMENT_REFUSED: "the file cannot be sent",
+    ErrorCode.CHANNEL_UNAVAILABLE: "the chat network is away",
+    ErrorCode.STORE_UNAVAILABLE: "the database cannot be read or written",
+    ErrorCode.RUNNER_UNAVAILABLE: "no runner can start agents now",
+    ErrorCode.START_FAILED: "the agent could not be started",
+    ErrorCode.ALREADY_RUNNING: "an orchestrator runs in this home already",
+    ErrorCode.NOT_RUNNING: "no orchestrator runs in this home",
+    ErrorCode.TIMEOUT: "it did not happen in time",
+    ErrorCode.INTERNAL_ERROR: "a fault of Dovecote; its log says more",
+}
+"""What each code says, in the words of the README."""
+
+
+def run_reference(readme: Path, *, is_check: bool) -> int:
+    """Rewrite what stands between the markers; with `is_check` only say what would change, and fail."""
+    try:
+        before = readme.read_text(encoding="utf-8")
+    except OSError as error:
+        raise DovecoteError(f"{readme} cannot be read: {error.strerror}.") from None
+    after = with_tables(before)
+    if before == after:
+        return 0
+    if is_check:
+        sys.stderr.writelines(
+            difflib.unified_diff(
+                before.splitlines(keepends=True), after.splitlines(keepends=True), str(readme), "the code"
+            )
+        )
+        print("The tables are old. Write them again with: dovecote reference", file=sys.stderr)
+        return 1
+    readme.write_text(after, encoding="utf-8")
+    return 0
+
+
+def with_tables(text: str) -> str:
+    """`text` with every table drawn anew between its markers. Raises DovecoteError if a marker is missing."""
+    for name, draw in TABLES.items():
+        start, end = f"<!-- reference: {name} -->", f"<!-- end: {name} -->"
+        before, found_start, rest = text.partition(start)
+        _, found_end, after = rest.partition(end)
+        if not found_start or not found_end:
+            raise DovecoteError(
+                f"The markers of the table {name!r} are missing.", suggestion=f"Add: {start} … {end}"
+            )
+        text = f"{before}{start}\n{draw()}\n{end}{after}"
+    return text
+
+
+def settings_table() -> str:
+    """Every setting: its name, default, what it may be, what it is for."""
+    aliases = {key: name for name, (key, _, _) in ALIASES.items()}
+    rows = [
+        (
+            f"`{name}`",
+            f"`{_default(info.default)}`",
+            allowed_values(info).replace("|", "\\|"),
+            info.description or "",
+            f"`{aliases[name]}`" if name in aliases else "",
+        )
+        for name, info in setting_fields()
+    ]
+    note = (
+        f"In the environment: `{PREFIX}` and the name in capitals, `__` for the dot: `{PREFIX}AGENT__RUNNER`."
+    )
+    return _table(("setting", "default", "values", "meaning", "also named"), rows) + f"\n\n{note}"
+
+
+def error_codes_table() -> str:
+    """Every error code with its meaning and HTTP status."""
+    rows = [(f"`{code}`", str(STATUS[code]), MEANINGS[code]) for code in ErrorCode]
+    return _table(("code", "HTTP", "meaning"), rows)
+
+
+def commands_table() -> str:
+    """Every command with its help."""
+    from orchestrator.cli.main import app
+
+    rows = [(f"`{name}`", text) for name, text in _commands(typer.main.get_command(app), "dovecote")]
+    return _table(("command", "does"), rows)
+
+
+def _commands(command: object, path: str) -> Iterator[tuple[str, str]]:
+    """Leaf commands with the first line of their help."""
+    inner: Mapping[str, object] = getattr(command, "commands", {})
+    for name, each in inner.items():
+        yield from _commands(each, f"{path} {name}")
+    if not inner:
+        yield path, str(getattr(command, "help", "")).splitlines()[0]
+
+
+def _default(value: object) -> str:
+    match value:
+        case None | ():
+            return "none"
+        case bool():
+            return str(value).lower()
+        case int() | float():
+            return f"{value:_}"
+        case _:
+            return str(value)
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+TABLES: Final[Mapping[str, Callable[[], str]]] = {
+    "settings": settings_table,
+    "error codes": error_codes_table,
+    "commands": commands_table,
+}
+"""Name of the markers to what stands between them."""

@@ -1,0 +1,48 @@
+"""The doctor's checks of the walls: which runner is used and why, and which limits hold."""
+
+import asyncio
+
+from orchestrator.cli.findings import Finding, Patient, broken, doubtful, well
+from orchestrator.contracts.errors import DovecoteError
+from orchestrator.runners.catalog import RunnerOptions, choose_runner
+from orchestrator.runners.image import REBUILD
+
+
+def runner_options(patient: Patient) -> RunnerOptions:
+    """What runners are made from in this home."""
+    agent = patient.settings.agent
+    return RunnerOptions(
+        image=agent.image,
+        programs_directory=patient.paths.programs,
+        bwrap=agent.bwrap,
+        allow_unisolated=agent.allow_unisolated,
+    )
+
+
+def check_runner(patient: Patient) -> Finding:
+    """The runner that agents would be started with now, tried, not guessed."""
+    try:
+        name, line, _ = asyncio.run(_look(patient))
+    except DovecoteError as error:
+        return broken("runner", error.message, error.suggestion)
+    if name == "process":
+        mend = f"Install Docker, then: {REBUILD.removeprefix('Run: ')}; or install bubblewrap."
+        return doubtful("runner", line, mend)
+    return well("runner", line)
+
+
+def check_limits(patient: Patient) -> Finding:
+    """Which limits of an agent hold on this machine."""
+    try:
+        _, _, limits = asyncio.run(_look(patient))
+    except DovecoteError:
+        return well("limits", "Not looked at, since no runner works.")
+    return well("limits", limits)
+
+
+async def _look(patient: Patient) -> tuple[str, str, str]:
+    runner, line = await choose_runner(patient.settings.agent.runner, runner_options(patient))
+    try:
+        return runner.name, line, await runner.limits_in_words()
+    finally:
+        await runner.close()

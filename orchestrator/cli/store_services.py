@@ -1,0 +1,42 @@
+"""The store of a home in which no orchestrator runs, opened for commands under the home's lock."""
+
+import contextlib
+import os
+from collections.abc import AsyncIterator
+
+from orchestrator.app import NoCheckpoints, SystemClock
+from orchestrator.cli.home import Home
+from orchestrator.commands.services import Services
+from orchestrator.contracts.ids import Jid
+from orchestrator.engine.wakeups import TopicWakeups
+from orchestrator.store.database import Database
+from orchestrator.store.instance_lock import InstanceLock
+
+
+class NoAgents:
+    """Where no orchestrator runs, no agent does."""
+
+    async def stop_chat(self, chat: Jid) -> bool:
+        """There is none to stop."""
+        return False
+
+
+@contextlib.asynccontextmanager
+async def open_store_services(home: Home) -> AsyncIterator[Services]:
+    """What commands need, while the lock is held. Raises DovecoteError when another process has it."""
+    paths = home.paths
+    with InstanceLock.acquire(paths.lock, pid=os.getpid()):
+        wakeups = TopicWakeups()
+        async with contextlib.AsyncExitStack() as stack:
+            database = await Database.open(paths.database, backups=paths.backups, on_wake=wakeups.wake)
+            stack.push_async_callback(database.close)
+            yield Services(
+                db=database,
+                clock=SystemClock(),
+                wakeups=wakeups,
+                checkpoints=NoCheckpoints(),
+                settings=home.settings,
+                paths=paths,
+                text_limit=lambda _: 0,
+                control=NoAgents(),
+            )

@@ -1,0 +1,71 @@
+"""Which messages a turn is given, and the moment they are given to an agent."""
+
+from dataclasses import dataclass
+
+from orchestrator.commands.services import Services
+from orchestrator.contracts.ids import AgentId, Jid, TurnId
+from orchestrator.contracts.records.messages import StoredMessage
+from orchestrator.core.chat.batch import select_batch
+from orchestrator.core.chat.retry import runs_alone, taken_together
+from orchestrator.core.chat.transcript import render_message
+from orchestrator.core.states.message import MESSAGE, MessageEvent
+from orchestrator.store import messages, outbox
+from orchestrator.store.database import Transaction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnBatch:
+    """What one turn is given. xml: the messages, rendered, oldest first. ids: the same, as the agent
+    names them. is_alone: it must run in an agent of its own, because it ended others before."""
+
+    chat_jid: Jid
+    messages: tuple[StoredMessage, ...]
+    xml: tuple[str, ...]
+    skip_before_seq: int
+    is_alone: bool
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Message ids, oldest first."""
+        return tuple(message.message_id for message in self.messages)
+
+
+def next_batch(tx: Transaction, services: Services, chat: Jid) -> TurnBatch | None:
+    """The newest messages up to the last trigger, every trigger kept; None when none waits."""
+    triggers = taken_together(messages.pending_triggers(tx, chat))
+    if not triggers:
+        return None
+    caps = services.settings.queue
+    last_seq = triggers[-1].seq
+    chatter = messages.pending_chatter(tx, chat, before_seq=last_seq, count=caps.batch_max_messages)
+    unsettled = sorted((*triggers, *chatter), key=lambda message: message.seq)
+    batch = select_batch(unsettled, max_count=caps.batch_max_messages, max_bytes=caps.batch_max_bytes)
+    kept_chatter = [message.seq for message in batch.messages if not message.is_trigger]
+    skip_before = min(kept_chatter, default=last_seq)
+    omitted = messages.count_chatter(tx, chat, before_seq=skip_before)
+    undelivered = len(outbox.take_untold_failures(tx, chat))
+    return TurnBatch(
+        chat_jid=chat,
+        messages=batch.messages,
+        xml=tuple(
+            render_message(message, omitted=omitted if first else 0, undelivered=undelivered if first else 0)
+            for first, message in ((place == 0, each) for place, each in enumerate(batch.messages))
+        ),
+        skip_before_seq=skip_before,
+        is_alone=any(runs_alone(message) for message in triggers),
+    )
+
+
+def give_batch(
+    tx: Transaction, batch: TurnBatch, *, agent_id: AgentId, turn_id: TurnId, input_file: str | None
+) -> bool:
+    """Write down that the agent has these; False, and nothing is, when one of them is no longer free."""
+    for message in batch.messages:
+        MESSAGE.after(message.status, MessageEvent.GIVEN)
+    seqs = [message.seq for message in batch.messages]
+    given = messages.dispatch(tx, seqs, agent_id=agent_id, turn_id=turn_id, input_file=input_file)
+    if given != len(seqs):
+        messages.take_back(tx, seqs, agent_id=agent_id)
+        return False
+    messages.skip_chatter(tx, batch.chat_jid, before_seq=batch.skip_before_seq)
+    return True

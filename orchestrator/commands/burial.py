@@ -1,0 +1,123 @@
+"""What happens to an agent that is no more: its turns, its messages, its record."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from orchestrator.commands.services import Services
+from orchestrator.commands.turns import break_off, end_turn, hold
+from orchestrator.contracts.ids import AgentId, TurnId
+from orchestrator.contracts.records.agents import Agent, EndReason, ExitStatus
+from orchestrator.contracts.records.messages import StoredMessage
+from orchestrator.contracts.seams import Topic
+from orchestrator.contracts.wire.codec import WireError, from_plain
+from orchestrator.contracts.wire.container_io import TurnEnded
+from orchestrator.core.chat.retry import DeathCause
+from orchestrator.core.states.agent import AGENT, AgentEventKind
+from orchestrator.store import agents, messages, requests
+from orchestrator.store.database import Transaction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remains:
+    """What is known of a dead agent, after its output was read to the end and its box drained.
+
+    acks: what lay in `acks/`, by turn. unread: stems of follow-ups it never took.
+    exit: None when nobody saw it end.
+    """
+
+    cause: DeathCause
+    reason: EndReason
+    event: AgentEventKind
+    acks: Mapping[TurnId, object]
+    unread: Collection[str]
+    exit: ExitStatus | None
+
+
+def bury(tx: Transaction, services: Services, agent_id: AgentId, remains: Remains, *, at: datetime) -> None:
+    """Settle all that the agent left, once; a second burial changes nothing."""
+    agent = agents.get(tx, agent_id)
+    if agent is None or agent.ended_at is not None:
+        return
+    if agent.is_legacy:
+        _settle_legacy_inputs(tx, agent, remains, at=at)
+    else:
+        _end_acknowledged_turns(tx, services, agent, remains, at=at)
+    left = messages.of_agent(tx, agent_id)
+    if remains.reason is EndReason.START_FAILED:
+        hold(tx, services, agent, left, incident="start", at=at)
+    else:
+        _break_off_by_turn(tx, services, agent, left, remains, at=at)
+    agents.end(
+        tx,
+        agent_id,
+        was=agent.status,
+        now=AGENT.after(agent.status, remains.event),
+        at=at,
+        exit_code=None if remains.exit is None else remains.exit.code,
+        reason=remains.reason,
+    )
+    requests.close_box(tx, agent.box)
+    messages.move_cursor(tx, agent.chat_jid)
+    tx.wake(Topic.MESSAGES)
+    tx.wake(Topic.CHAT_VIEW)
+
+
+def _end_acknowledged_turns(
+    tx: Transaction, services: Services, agent: Agent, remains: Remains, *, at: datetime
+) -> None:
+    """A turn whose end lies in `acks/` ended, if every pair it printed is stored."""
+    for turn_id, plain in remains.acks.items():
+        event = _turn_ended(plain)
+        if event is None or event.turn_id != turn_id:
+            continue
+        turn = agents.turn(tx, agent.agent_id, turn_id)
+        stored = 0 if turn is None else turn.outputs
+        if event.outputs <= stored:
+            end_turn(tx, services, agent, event, cancelled_by=remains.cause, at=at)
+
+
+def _turn_ended(plain: object) -> TurnEnded | None:
+    if not isinstance(plain, dict) or plain.get("status") == "started":
+        return None
+    try:
+        return from_plain(TurnEnded, plain)
+    except WireError:
+        return None
+
+
+def _settle_legacy_inputs(tx: Transaction, agent: Agent, remains: Remains, *, at: datetime) -> None:
+    """An agent that knows no events took a follow-up when it removed its file."""
+    files = messages.input_files(tx, agent.agent_id)
+    for message in messages.of_agent(tx, agent.agent_id):
+        stem = files[message.seq]
+        if stem is not None and stem not in remains.unread and message.turn_id is not None:
+            agents.start_turn(tx, agent.agent_id, message.turn_id, agent.chat_jid, at=at)
+            messages.enter_turn(tx, agent.agent_id, message.turn_id, [message.message_id])
+
+
+def _break_off_by_turn(
+    tx: Transaction,
+    services: Services,
+    agent: Agent,
+    left: list[StoredMessage],
+    remains: Remains,
+    *,
+    at: datetime,
+) -> None:
+    by_turn: dict[tuple[TurnId | None, bool], list[StoredMessage]] = {}
+    for message in left:
+        by_turn.setdefault((message.turn_id, message.is_in_turn), []).append(message)
+    for (turn_id, is_in_turn), given in by_turn.items():
+        turn = None if turn_id is None or not is_in_turn else agents.turn(tx, agent.agent_id, turn_id)
+        break_off(
+            tx,
+            services,
+            agent,
+            given,
+            has_effects=turn is not None and turn.effects > 0,
+            cause=remains.cause,
+            at=at,
+        )
+        if turn is not None and turn.ended_at is None:
+            agents.end_turn(tx, agent.agent_id, turn.turn_id, status="died", at=at)

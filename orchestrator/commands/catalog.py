@@ -1,0 +1,10 @@
+"""The contents page of what a box may ask for: request type to command."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from orchestrator.commands import chat
+from orchestrator.commands.command import Command
+from orchestrator.contracts.wire.codec import Wire
+
+CATALOG: Final[Mapping[type[Wire], Command]] = {command.request: command for command in chat.COMMANDS}

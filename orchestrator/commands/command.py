@@ -1,0 +1,35 @@
+"""What a command is: one operation with its request type, its authority and its function."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from orchestrator.commands.services import Services
+from orchestrator.contracts.callers import AgentCaller
+from orchestrator.contracts.wire.codec import Wire
+from orchestrator.core.authority import Target
+from orchestrator.store.database import Transaction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What a command knows beside its request. key: the same each time this request is met."""
+
+    services: Services
+    caller: AgentCaller
+    at: datetime
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """One operation: its request type, its name for authority, whom it touches, and what it does.
+
+    run: a plain function of the transaction, so that no await can stand in it.
+    """
+
+    request: type[Wire]
+    name: str
+    target: Callable[[Transaction, Any], Target]
+    run: Callable[[Transaction, Context, Any], Mapping[str, object]]

@@ -1,0 +1,109 @@
+"""The fate of an outbound text: claimed, sent, held off, lost, given up. Source: contracts.md section 6."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from orchestrator.commands.outgoing import queue_notice
+from orchestrator.commands.services import Services
+from orchestrator.contracts.ids import Jid
+from orchestrator.contracts.records.messages import OutboxItem, OutboxStatus, Receipt
+from orchestrator.contracts.seams import Topic
+from orchestrator.core.backoff import delay_s
+from orchestrator.core.states.outbox import OUTBOX, OutboxEvent
+from orchestrator.core.wording import Say, say
+from orchestrator.store import groups, outbox
+from orchestrator.store.database import Transaction
+
+_HOLD_UNKNOWN_FOR: Final = timedelta(hours=1)
+_CARRIES_TIME_AFTER: Final = timedelta(hours=6)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextText:
+    """What a chat's sender does now: send `item`, or look again at `not_before` (None: nothing waits)."""
+
+    item: OutboxItem | None = None
+    not_before: datetime | None = None
+
+
+def claim_next(tx: Transaction, services: Services, chat: Jid, *, at: datetime) -> NextText:
+    """The text whose turn it is, now `sending`. What came to no end keeps its place in its chat."""
+    while (oldest := outbox.oldest(tx, chat)) is not None:
+        item, unknown_since, send_after = oldest
+        if item.status is OutboxStatus.SENDING:
+            return NextText()
+        if item.status is OutboxStatus.UNKNOWN:
+            if item.was_resent:
+                give_up(tx, services, item, why="twice no answer", at=at)
+                continue
+            held_until = (unknown_since or at) + _HOLD_UNKNOWN_FOR
+            if services.settings.outbox.on_unknown_send == "hold" and at < held_until:
+                return NextText(not_before=held_until)
+            OUTBOX.after(item.status, OutboxEvent.RESENT)
+            return NextText(item=outbox.claim(tx, item, is_resend=True))
+        if send_after > at:
+            return NextText(not_before=send_after)
+        OUTBOX.after(item.status, OutboxEvent.CLAIMED)
+        return NextText(item=outbox.claim(tx, item, is_resend=False))
+    return NextText()
+
+
+def note_sent(tx: Transaction, item: OutboxItem, receipt: Receipt, *, at: datetime) -> None:
+    """The network took it."""
+    now = OUTBOX.after(item.status, OutboxEvent.ACCEPTED)
+    outbox.move(tx, item, now=now, at=at, channel_message_id=receipt.message_id)
+    tx.wake(Topic.CHAT_VIEW)
+
+
+def note_unavailable(
+    tx: Transaction, services: Services, item: OutboxItem, *, why: str, at: datetime
+) -> None:
+    """It was certainly not taken: it is tried again in its place, for a day."""
+    limits = services.settings.outbox
+    if at - item.created_at > timedelta(seconds=limits.retry_for_s):
+        give_up(tx, services, item, why=why, at=at)
+        return
+    wait_s = delay_s(item.attempts, first_s=limits.backoff_first_s, most_s=limits.backoff_most_s)
+    now = OUTBOX.after(item.status, OutboxEvent.HELD_OFF)
+    outbox.move(tx, item, now=now, at=at, send_after=at + timedelta(seconds=wait_s), error=why)
+
+
+def note_unknown(tx: Transaction, item: OutboxItem, *, why: str, at: datetime) -> None:
+    """It may or may not have been taken."""
+    now = OUTBOX.after(item.status, OutboxEvent.ANSWER_LOST)
+    outbox.move(tx, item, now=now, at=at, error=why)
+
+
+def give_up(tx: Transaction, services: Services, item: OutboxItem, *, why: str, at: datetime) -> None:
+    """It will not be sent; the operator is told now, the agent in its next turn."""
+    event = OutboxEvent.REFUSED if item.status is OutboxStatus.SENDING else OutboxEvent.GAVE_UP
+    outbox.move(tx, item, now=OUTBOX.after(item.status, event), at=at, error=why)
+    tx.wake(Topic.CHAT_VIEW)
+    main, group = groups.main(tx), groups.by_jid(tx, item.chat_jid)
+    if main is None or main.jid == item.chat_jid:
+        return
+    queue_notice(
+        tx,
+        services,
+        chat=main.jid,
+        what=Say.DELIVERY_FAILED,
+        incident=f"undelivered:{item.id}",
+        at=at,
+        chat_name=group.name if group is not None else item.chat_jid,
+    )
+
+
+def forget_in_flight(tx: Transaction, *, at: datetime) -> list[OutboxItem]:
+    """At a start: what an earlier process was sending is unknown now."""
+    items = outbox.in_flight(tx)
+    for item in items:
+        note_unknown(tx, item, why="the orchestrator was stopped while sending", at=at)
+    return items
+
+
+def text_to_send(services: Services, item: OutboxItem, *, locale: str, at: datetime) -> str:
+    """The text as it goes out: one that waited for hours carries its time."""
+    if at - item.created_at < _CARRIES_TIME_AFTER or item.part > 1:
+        return item.text
+    return say(Say.DELAYED_PREFIX, locale, time=f"{item.created_at:%Y-%m-%d %H:%M} UTC") + item.text

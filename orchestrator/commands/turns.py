@@ -1,0 +1,234 @@
+"""The life of a turn: begun, its pairs taken, ended well or badly."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from orchestrator.commands.outgoing import presentable, queue_notice, queue_text
+from orchestrator.commands.services import Services
+from orchestrator.contracts.ids import TurnId
+from orchestrator.contracts.records.agents import Agent
+from orchestrator.contracts.records.messages import MessageStatus, StoredMessage, TextSource
+from orchestrator.contracts.seams import Topic
+from orchestrator.contracts.wire.container_io import TurnEnded, TurnStarted, TurnStatus
+from orchestrator.core.backoff import delay_s
+from orchestrator.core.chat.retry import FIRST_WAIT_S, DeathCause, after_death
+from orchestrator.core.states.message import MESSAGE, MessageEvent
+from orchestrator.core.wording import Say
+from orchestrator.store import agents, messages, notices, outbox
+from orchestrator.store.database import Transaction
+
+MOST_HOLD_S: Final = 300.0
+HOLD_FOR: Final = timedelta(hours=24)
+_PROVIDER_CODES: Final = frozenset({"PROVIDER_RATE_LIMITED", "PROVIDER_OVERLOADED"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairKey:
+    """What tells one pair of an agent from every other: its place in the agent's output."""
+
+    agent: Agent
+    ordinal: int
+    turn_id: TurnId | None
+
+
+def begin_turn(tx: Transaction, agent: Agent, event: TurnStarted, *, at: datetime) -> None:
+    """The agent took these messages into a turn; ids it was never given are passed over."""
+    agents.start_turn(tx, agent.agent_id, event.turn_id, agent.chat_jid, at=at)
+    messages.enter_turn(tx, agent.agent_id, event.turn_id, event.inputs)
+
+
+def take_pair(tx: Transaction, services: Services, key: PairKey, text: str, *, at: datetime) -> bool:
+    """Put a pair's text into the outbox; False when it says again what the agent sent in this turn."""
+    shown = presentable(text)
+    agent_id = key.agent.agent_id
+    if key.turn_id is not None:
+        agents.count_effect(tx, agent_id, key.turn_id, is_output=True)
+        said = outbox.requested_texts(tx, agent_id, key.turn_id)
+        if _folded(shown) in {_folded(each) for each in said}:
+            return False
+    return queue_text(
+        tx,
+        services,
+        chat=key.agent.chat_jid,
+        text=shown,
+        source=TextSource.PAIR,
+        source_key=f"{agent_id}/{key.ordinal}",
+        at=at,
+        agent_id=agent_id,
+        turn_id=key.turn_id,
+    )
+
+
+def end_turn(
+    tx: Transaction,
+    services: Services,
+    agent: Agent,
+    event: TurnEnded,
+    *,
+    cancelled_by: DeathCause,
+    at: datetime,
+) -> None:
+    """Settle what the turn was given, by how it ended. Said twice it changes nothing.
+
+    cancelled_by: on whose account the agent was told to stop, if it was.
+    """
+    agents.start_turn(tx, agent.agent_id, event.turn_id, agent.chat_jid, at=at)
+    messages.enter_turn(tx, agent.agent_id, event.turn_id, event.inputs)
+    turn = agents.end_turn(
+        tx,
+        agent.agent_id,
+        event.turn_id,
+        status=event.status.value,
+        at=at,
+        error=event.error,
+        usage=event.usage,
+    )
+    if turn is None:
+        return
+    given = [each for each in messages.of_agent(tx, agent.agent_id) if _is_in(each, event.turn_id)]
+    has_effects = turn.effects > 0
+    if event.status is TurnStatus.SUCCESS:
+        _settle_well(tx, services, agent, event.turn_id, given, has_effects=has_effects, at=at)
+    elif event.status is TurnStatus.ERROR and not has_effects and _is_provider_trouble(event):
+        hold(tx, services, agent, given, incident="provider", at=at)
+    else:
+        cause = cancelled_by if event.status is TurnStatus.CANCELLED else DeathCause.AGENT
+        break_off(tx, services, agent, given, has_effects=has_effects, cause=cause, at=at)
+    _note_progress(tx, agent)
+
+
+def _settle_well(
+    tx: Transaction,
+    services: Services,
+    agent: Agent,
+    turn_id: TurnId,
+    given: list[StoredMessage],
+    *,
+    has_effects: bool,
+    at: datetime,
+) -> None:
+    """A success. Without text or effect its triggers get one prompt more, then a sentence."""
+    unanswered = [] if has_effects else [each for each in given if each.is_trigger]
+    again = [each for each in unanswered if not each.is_nudged]
+    for message in again:
+        MESSAGE.after(message.status, MessageEvent.GIVEN_BACK)
+        messages.give_back(tx, message, tries=message.tries, deaths=message.deaths, is_nudged=True)
+    done = [each.seq for each in given if each not in again]
+    messages.move(
+        tx,
+        done,
+        was=MessageStatus.DISPATCHED,
+        now=MESSAGE.after(MessageStatus.DISPATCHED, MessageEvent.ANSWERED),
+    )
+    if unanswered and not again:
+        incident = f"empty:{agent.agent_id}:{turn_id}"
+        queue_notice(tx, services, chat=agent.chat_jid, what=Say.EMPTY_ANSWER, incident=incident, at=at)
+    if notices.close(tx, f"provider:{agent.chat_jid}"):
+        incident = f"provider-back:{agent.agent_id}:{turn_id}"
+        queue_notice(tx, services, chat=agent.chat_jid, what=Say.PROVIDER_BACK, incident=incident, at=at)
+
+
+def break_off(
+    tx: Transaction,
+    services: Services,
+    agent: Agent,
+    given: list[StoredMessage],
+    *,
+    has_effects: bool,
+    cause: DeathCause,
+    at: datetime,
+) -> None:
+    """The rule of death, for messages of one turn or of none. One sentence for all of them."""
+    broken: set[MessageEvent] = set()
+    for message in given:
+        verdict = after_death(message, has_effects=has_effects, cause=cause)
+        now = MESSAGE.after(message.status, verdict.event)
+        if verdict.event is MessageEvent.GIVEN_BACK:
+            due_at = at + timedelta(seconds=verdict.wait_s) if verdict.wait_s else None
+            messages.give_back(
+                tx,
+                message,
+                tries=verdict.tries,
+                deaths=verdict.deaths,
+                due_at=due_at,
+                is_nudged=message.is_nudged,
+            )
+        else:
+            messages.move(tx, [message.seq], was=message.status, now=now)
+            if message.is_trigger:
+                broken.add(verdict.event)
+    if not broken or cause is DeathCause.STOPPED:
+        return
+    what = Say.PARTIAL if MessageEvent.BROKEN_OFF in broken else Say.FAILED
+    if cause is DeathCause.TIMED_OUT:
+        what = Say.TIMED_OUT
+    incident = f"broken:{agent.agent_id}:{given[0].turn_id}"
+    queue_notice(tx, services, chat=agent.chat_jid, what=what, incident=incident, at=at)
+
+
+def hold(
+    tx: Transaction,
+    services: Services,
+    agent: Agent,
+    given: list[StoredMessage],
+    *,
+    incident: str,
+    at: datetime,
+) -> None:
+    """Give messages back for a failure that is not theirs: they wait, up to 5 min apart, for a day.
+
+    incident: `provider` or `start`; the chat is told once, and once more when it is over.
+    """
+    name = f"{incident}:{agent.chat_jid}"
+    count, is_told = notices.count_one(tx, name, at=at)
+    for message in given:
+        since = messages.held_since(tx, message.seq)
+        if since is not None and at - since > HOLD_FOR:
+            now = MESSAGE.after(message.status, MessageEvent.GAVE_UP)
+            messages.move(tx, [message.seq], was=message.status, now=now)
+            key = f"held-too-long:{message.chat_jid}:{message.seq}"
+            queue_notice(tx, services, chat=agent.chat_jid, what=Say.FAILED, incident=key, at=at)
+            continue
+        messages.give_back(
+            tx,
+            message,
+            tries=message.tries,
+            deaths=message.deaths,
+            held_since=since,
+            is_nudged=message.is_nudged,
+        )
+    wait_s = delay_s(count, first_s=FIRST_WAIT_S, most_s=MOST_HOLD_S)
+    messages.hold_chat(tx, agent.chat_jid, until=at + timedelta(seconds=wait_s), now=at)
+    # A start may fail once by chance; a provider that refuses has said so itself.
+    if not is_told and count >= (3 if incident == "start" else 1):
+        what = Say.CANNOT_START if incident == "start" else Say.PROVIDER_TROUBLE
+        key = f"{name}:{agent.agent_id}"
+        queue_notice(tx, services, chat=agent.chat_jid, what=what, incident=key, at=at)
+        notices.mark_told(tx, name, at=at)
+    _note_progress(tx, agent)
+
+
+def note_good_start(tx: Transaction, services: Services, agent: Agent, *, at: datetime) -> None:
+    """An agent of this chat runs: if people were told that none could, they are told that it is over."""
+    if notices.close(tx, f"start:{agent.chat_jid}"):
+        incident = f"start-again:{agent.agent_id}"
+        queue_notice(tx, services, chat=agent.chat_jid, what=Say.WORKING_AGAIN, incident=incident, at=at)
+
+
+def _note_progress(tx: Transaction, agent: Agent) -> None:
+    messages.move_cursor(tx, agent.chat_jid)
+    tx.wake(Topic.MESSAGES)
+    tx.wake(Topic.CHAT_VIEW)
+
+
+def _is_in(message: StoredMessage, turn_id: TurnId) -> bool:
+    return message.is_in_turn and message.turn_id == turn_id
+
+
+def _is_provider_trouble(event: TurnEnded) -> bool:
+    return event.error is not None and event.error.code in _PROVIDER_CODES
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,88 @@
+"""What people look at: a chat's texts, and how the whole is doing."""
+
+from dataclasses import dataclass
+
+from orchestrator.commands.services import Services
+from orchestrator.contracts.ids import Jid, MessageId
+from orchestrator.contracts.records.agents import Agent
+from orchestrator.contracts.records.groups import Group
+from orchestrator.contracts.records.messages import OutboxItem
+from orchestrator.store import agents, groups, messages, outbox
+
+_TEXTS_AT_ONCE = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatPosition:
+    """A place in a chat: what comes behind it is new to the one who holds it."""
+
+    last_id: int
+    last_seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatView:
+    """What a client of a chat sees. last_id: where to go on. unsettled: messages without an outcome.
+
+    unfinished: messages that ended half-way or failed, with their status. undelivered: texts that
+    could not be sent.
+    """
+
+    texts: tuple[OutboxItem, ...]
+    last_id: int
+    unsettled: int
+    outbox_waiting: int
+    undelivered: int
+    unfinished: tuple[tuple[MessageId, str], ...]
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether every message has its outcome and every text has left and is in this view."""
+        return self.unsettled == 0 and self.outbox_waiting == 0 and len(self.texts) < _TEXTS_AT_ONCE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusView:
+    """How the whole is doing, at one moment."""
+
+    groups: tuple[Group, ...]
+    live_agents: tuple[Agent, ...]
+    messages_waiting: int
+    texts_waiting: int
+
+
+async def chat_position(services: Services, chat: Jid) -> ChatPosition:
+    """Where a chat stands now."""
+    async with services.db.reader() as reader:
+        last_id = await outbox.last_id(reader, chat)
+        return ChatPosition(last_id=last_id, last_seq=await messages.last_seq(reader, chat))
+
+
+async def chat_view(services: Services, chat: Jid, *, after: int, after_seq: int = 0) -> ChatView:
+    """What came behind outbox id `after` and message `after_seq`.
+
+    The counts are read before the texts: a text that was waiting then is counted or shown, never neither.
+    """
+    async with services.db.reader() as reader:
+        unsettled = await messages.count_unsettled(reader, chat)
+        waiting = await outbox.count_waiting(reader, chat)
+        texts = await outbox.texts_after(reader, chat, after_id=after, count=_TEXTS_AT_ONCE)
+        return ChatView(
+            texts=tuple(texts),
+            last_id=texts[-1].id if texts else after,
+            unsettled=unsettled,
+            outbox_waiting=waiting,
+            undelivered=await outbox.count_failed(reader, chat, after_id=after),
+            unfinished=tuple(await messages.list_unfinished(reader, chat, after_seq=after_seq)),
+        )
+
+
+async def status_view(services: Services) -> StatusView:
+    """Groups, running agents and what waits."""
+    async with services.db.reader() as reader:
+        return StatusView(
+            groups=tuple(await groups.list_all(reader)),
+            live_agents=tuple(await agents.list_live(reader)),
+            messages_waiting=await messages.count_waiting(reader),
+            texts_waiting=await outbox.count_all_waiting(reader),
+        )

@@ -1,0 +1,73 @@
+"""Which walls, places and limits a group's agent gets: one value that every runner renders."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from orchestrator.contracts.ids import AgentId
+from orchestrator.contracts.records.groups import Group
+from orchestrator.contracts.records.launch import (
+    AGENT_RUNNER_COMMAND,
+    BOX_TARGET,
+    GLOBAL_TARGET,
+    HOME_TARGET,
+    WORKSPACE_TARGET,
+    AgentPlaces,
+    LaunchPlan,
+    Mount,
+    ResourceLimits,
+)
+from orchestrator.contracts.wire.boxes import WRITABLE_DIRECTORIES
+from orchestrator.core.agents.environment import agent_environment
+
+
+def plan_launch(
+    *,
+    group: Group,
+    agent_id: AgentId,
+    instance_id: str,
+    places: AgentPlaces,
+    limits: ResourceLimits,
+    timezone: str,
+    uid: int | None = None,
+    gid: int | None = None,
+    image: str | None = None,
+    deadline: datetime | None = None,
+    command: Sequence[str] = AGENT_RUNNER_COMMAND,
+    runs_model_commands: bool = False,
+) -> LaunchPlan:
+    """How to start the agent that holds the chat of `group`.
+
+    timezone: used where the group has none of its own. Source: design.md section 7.
+    """
+    return LaunchPlan(
+        agent_id=agent_id,
+        instance_id=instance_id,
+        group=group.folder,
+        command=tuple(command),
+        mounts=agent_mounts(places),
+        environment=agent_environment(group=group.folder, timezone=group.timezone or timezone),
+        working_directory=WORKSPACE_TARGET,
+        limits=limits,
+        uid=uid,
+        gid=gid,
+        image=image,
+        deadline=deadline,
+        runs_model_commands=runs_model_commands,
+    )
+
+
+def agent_mounts(places: AgentPlaces) -> tuple[Mount, ...]:
+    """What an agent sees of the host. The box is read-only but for the directories it writes requests in.
+
+    Source: contracts.md section 3.
+    """
+    return (
+        Mount(source=places.workspace, target=WORKSPACE_TARGET, is_writable=True),
+        Mount(source=places.shared, target=GLOBAL_TARGET),
+        Mount(source=places.box, target=BOX_TARGET),
+        *(
+            Mount(source=places.box / name, target=f"{BOX_TARGET}/{name}", is_writable=True)
+            for name in WRITABLE_DIRECTORIES
+        ),
+        Mount(source=places.home, target=HOME_TARGET, is_writable=True),
+    )

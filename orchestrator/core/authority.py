@@ -1,0 +1,86 @@
+"""Who may do what to whom: one table. Source: contracts.md section 4.
+
+A command or caller that the table does not name may nothing.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from orchestrator.contracts.callers import AgentCaller, Caller, HostCaller, OperatorCaller
+from orchestrator.contracts.errors import ErrorCode, Forbidden, NotFound
+from orchestrator.contracts.ids import GroupFolder, Jid
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What a command touches. is_registered: whether the chat or group it names is registered."""
+
+    chat_jid: Jid | None
+    group: GroupFolder | None
+    is_registered: bool
+
+
+class _Kind(StrEnum):
+    """Callers with the same rights."""
+
+    HOST = "host"
+    OPERATOR = "operator"
+    MAIN_AGENT = "main agent"
+    AGENT = "agent"
+
+
+def _anything(caller: Caller, target: Target) -> None:
+    """Whether the target exists is the command's own to find out."""
+
+
+def _any_registered_chat(caller: Caller, target: Target) -> None:
+    if not target.is_registered:
+        raise NotFound(
+            f"No group is registered for the chat {target.chat_jid!r}.",
+            code=ErrorCode.NOT_REGISTERED,
+            suggestion="Use the chat id of a registered group.",
+        )
+
+
+def _own_chat(caller: Caller, target: Target) -> None:
+    # Asked first: whether a foreign chat is registered is nothing that an agent may find out.
+    if not isinstance(caller, AgentCaller) or target.chat_jid != caller.chat_jid:
+        raise Forbidden(
+            f"The chat {target.chat_jid!r} is not this agent's own.",
+            suggestion="Send to your own chat; only the main group's agent may send to others.",
+        )
+    _any_registered_chat(caller, target)
+
+
+_Rule = Callable[[Caller, Target], None]
+_RULES: Final[Mapping[str, Mapping[_Kind, _Rule]]] = {
+    "send_message": {
+        _Kind.HOST: _any_registered_chat,
+        _Kind.OPERATOR: _any_registered_chat,
+        _Kind.MAIN_AGENT: _any_registered_chat,
+        _Kind.AGENT: _own_chat,
+    },
+    "post_message": {_Kind.HOST: _any_registered_chat, _Kind.OPERATOR: _any_registered_chat},
+    "manage_groups": {_Kind.HOST: _anything, _Kind.OPERATOR: _anything},
+}
+
+
+def allow(caller: Caller, command: str, target: Target) -> None:
+    """Return if `caller` may do this to `target`. Raises Forbidden, or NotFound with NOT_REGISTERED."""
+    kind = _kind(caller)
+    rule = _RULES.get(command, {}).get(kind)
+    if rule is None:
+        raise Forbidden(f"The {kind} may not use {command}.", suggestion="Ask the operator to do it.")
+    rule(caller, target)
+
+
+def _kind(caller: Caller) -> _Kind:
+    match caller:
+        case HostCaller():
+            return _Kind.HOST
+        case OperatorCaller():
+            return _Kind.OPERATOR
+        case AgentCaller():
+            return _Kind.MAIN_AGENT if caller.is_main else _Kind.AGENT

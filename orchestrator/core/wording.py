@@ -1,0 +1,87 @@
+"""Every sentence that Dovecote itself says to people in a chat.
+
+A catalogue is a table of templates for one language; another language is another table. Sentences
+are plain and short and name nothing that a person in the chat cannot see.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final
+
+from orchestrator.contracts.wire.framing import CUT_NOTE
+
+
+class Say(StrEnum):
+    """What there is to say. The facts that a sentence takes are the fields of its template."""
+
+    STILL_WORKING = "still_working"
+    CANNOT_START = "cannot_start"
+    WORKING_AGAIN = "working_again"
+    PARTIAL = "partial"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+    EMPTY_ANSWER = "empty_answer"
+    STOPPED = "stopped"
+    NOTHING_TO_STOP = "nothing_to_stop"
+    NOTHING_TO_RETRY = "nothing_to_retry"
+    RETRYING = "retrying"
+    NOT_ALLOWED = "not_allowed"
+    UNKNOWN_WORD = "unknown_word"
+    DELIVERY_FAILED = "delivery_failed"
+    DELAYED_PREFIX = "delayed_prefix"
+    PROVIDER_TROUBLE = "provider_trouble"
+    PROVIDER_BACK = "provider_back"
+    OVER_BUDGET_BOX = "over_budget_box"
+    CUT_NOTE = "cut_note"
+    RESENT_NOTE = "resent_note"
+
+
+ENGLISH: Final[Mapping[Say, str]] = {
+    Say.STILL_WORKING: "Still working on it …",
+    Say.CANNOT_START: (
+        "The assistant can't be started at the moment. Your message is kept and will be answered "
+        "as soon as it works again."
+    ),
+    Say.WORKING_AGAIN: "The assistant is working again.",
+    Say.PARTIAL: (
+        "The assistant stopped half-way. What it has done so far stands. Write /retry to run your "
+        "message again."
+    ),
+    Say.FAILED: (
+        "Sorry, the assistant could not finish this after several tries. Write /retry to try once more."
+    ),
+    Say.TIMED_OUT: (
+        "This took too long, so the assistant was stopped. What it has done so far stands. Write /retry "
+        "to run your message again."
+    ),
+    Say.EMPTY_ANSWER: "The assistant had nothing to say to this. Try putting it another way.",
+    Say.STOPPED: "Stopped.",
+    Say.NOTHING_TO_STOP: "Nothing is running here.",
+    Say.NOTHING_TO_RETRY: "There is nothing to run again.",
+    Say.RETRYING: "Trying again …",
+    Say.NOT_ALLOWED: "Sorry, you may not do that here.",
+    Say.UNKNOWN_WORD: "{word} is not known here. You can write: {words}",
+    Say.DELIVERY_FAILED: "A message to this chat could not be delivered.",
+    Say.DELAYED_PREFIX: "[from {time}] ",
+    Say.PROVIDER_TROUBLE: (
+        "The assistant's model service is busy or away at the moment. Your message is kept and will be "
+        "answered when it is back."
+    ),
+    Say.PROVIDER_BACK: "The model service is back.",
+    Say.OVER_BUDGET_BOX: "The assistant was stopped because it wrote more files than it may.",
+    Say.CUT_NOTE: CUT_NOTE,
+    Say.RESENT_NOTE: "(Sent again: the connection broke off, so you may see this twice.)",
+}
+
+CATALOGUES: Final[Mapping[str, Mapping[Say, str]]] = {"en": ENGLISH}
+"""Language to sentences. What a catalogue lacks is said in English."""
+
+
+def say(key: Say, locale: str, **facts: object) -> str:
+    """The sentence in the language of `locale`, such as `en` or `pt_BR.UTF-8`; English if it is not known.
+
+    facts: every field of the template; their values stand in the sentence as they are.
+    """
+    language = locale.replace("-", "_").partition("_")[0].partition(".")[0].lower()
+    template = CATALOGUES.get(language, ENGLISH).get(key, ENGLISH[key])
+    return template.format(**facts)

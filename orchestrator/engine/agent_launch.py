@@ -1,0 +1,107 @@
+"""What an agent is started with: its places, its walls and its input."""
+
+import asyncio
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from orchestrator.commands.batches import TurnBatch
+from orchestrator.commands.services import Services
+from orchestrator.contracts.ids import AgentId, TreeId, TurnId
+from orchestrator.contracts.records.groups import Group
+from orchestrator.contracts.records.launch import AgentPlaces, LaunchPlan, ResourceLimits
+from orchestrator.contracts.wire.container_io import AgentDefinition, ContainerInput
+from orchestrator.core.agents.launch_plan import plan_launch
+from orchestrator.core.chat.transcript import render_prompt
+from orchestrator.core.text_cleaning import cap_text
+from orchestrator.store.group_files import give_workspace, read_instructions
+
+_MAX_INSTRUCTIONS_BYTES: Final = 64 * 1024
+_GLOBAL: Final = "global"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """Who an agent is to the host. uid: None where all agents are the orchestrator's own user."""
+
+    agent_id: AgentId
+    tree_id: TreeId
+    uid: int | None
+
+
+def identity_for(services: Services, group: Group, agent_id: AgentId) -> Identity:
+    """A root host gives each group a user of its own, so that no group can touch another's files."""
+    uid = services.settings.agent.uid_range_start + group.number if os.geteuid() == 0 else None
+    return Identity(agent_id=agent_id, tree_id=TreeId(agent_id.replace("agent-", "tree-", 1)), uid=uid)
+
+
+async def prepare_places(services: Services, group: Group, identity: Identity, box: str) -> AgentPlaces:
+    """Make what the agent's mounts need: its workspace, its session home, the shared workspace."""
+    paths = services.paths
+    home = paths.sessions / group.folder / services.settings.agent.driver
+
+    def prepare() -> AgentPlaces:
+        workspace = give_workspace(paths.groups, group.folder, uid=identity.uid, gid=identity.uid)
+        shared = paths.groups / _GLOBAL / "workspace"
+        shared.mkdir(mode=0o755, parents=True, exist_ok=True)
+        home.parent.mkdir(mode=0o711, parents=True, exist_ok=True)
+        home.mkdir(mode=0o700, exist_ok=True)
+        if identity.uid is not None:
+            os.chown(home, identity.uid, identity.uid, follow_symlinks=False)
+        return AgentPlaces(workspace=workspace, shared=shared, box=Path(box), home=home)
+
+    return await asyncio.to_thread(prepare)
+
+
+def launch_plan(
+    services: Services, group: Group, identity: Identity, places: AgentPlaces, *, instance_id: str
+) -> LaunchPlan:
+    """The walls and limits of this group's agent."""
+    wanted = services.settings.agent
+    return plan_launch(
+        group=group,
+        agent_id=identity.agent_id,
+        instance_id=instance_id,
+        places=places,
+        limits=ResourceLimits(memory_bytes=wanted.memory_bytes, processes=wanted.processes, cpus=wanted.cpus),
+        timezone=services.settings.assistant.timezone,
+        uid=identity.uid,
+        gid=identity.uid,
+        image=wanted.image,
+    )
+
+
+async def container_input(
+    services: Services,
+    group: Group,
+    identity: Identity,
+    batch: TurnBatch,
+    *,
+    turn_id: TurnId,
+    session_id: str | None,
+) -> ContainerInput:
+    """What the agent reads on standard input, in both spellings. Source: contracts.md section 1."""
+    instructions = await asyncio.to_thread(_instructions, services.paths.groups, group)
+    return ContainerInput(
+        messages=batch.xml,
+        prompt=render_prompt(batch.xml),
+        inputs=batch.ids,
+        group_folder=group.folder,
+        chat_jid=group.jid,
+        assistant_name=group.assistant_name,
+        agent_id=identity.agent_id,
+        tree_id=identity.tree_id,
+        is_main=group.is_main,
+        turn_id=turn_id,
+        session_id=session_id,
+        agent=AgentDefinition(driver=services.settings.agent.driver, instructions=instructions),
+        timezone=group.timezone or services.settings.assistant.timezone,
+        locale=group.locale,
+    )
+
+
+def _instructions(groups: Path, group: Group) -> str:
+    """The operator's texts, for all groups and for this one."""
+    texts = [read_instructions(groups, folder) for folder in (_GLOBAL, group.folder)]
+    return cap_text("\n\n".join(text for text in texts if text), _MAX_INSTRUCTIONS_BYTES)

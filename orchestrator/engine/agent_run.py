@@ -1,0 +1,272 @@
+"""One running agent, from its first message to its burial."""
+
+import asyncio
+import contextlib
+from typing import Any, Final
+
+from orchestrator.commands.batches import TurnBatch, give_batch, next_batch
+from orchestrator.commands.turns import note_good_start
+from orchestrator.contracts.errors import DovecoteError, StartFailed, Unavailable
+from orchestrator.contracts.ids import TurnId, new_id
+from orchestrator.contracts.records.agents import Agent, ExitStatus
+from orchestrator.contracts.records.groups import Group
+from orchestrator.contracts.seams import AgentHandle
+from orchestrator.contracts.wire.codec import to_json
+from orchestrator.contracts.wire.container_io import PROTOCOL, Ready
+from orchestrator.contracts.wire.framing import OutputReader
+from orchestrator.core.chat.retry import DeathCause
+from orchestrator.core.states.agent import AGENT, AgentEventKind
+from orchestrator.engine.agent_launch import container_input, identity_for, launch_plan, prepare_places
+from orchestrator.engine.agent_log import AgentLog
+from orchestrator.engine.finishing import finish
+from orchestrator.engine.follow_ups import FollowUps
+from orchestrator.engine.legacy_collector import LegacyCollector
+from orchestrator.engine.persistence import persist
+from orchestrator.engine.run_end import bury_run
+from orchestrator.engine.run_minder import RunMinder
+from orchestrator.engine.run_state import Phase, RunParts, RunState
+from orchestrator.engine.turn_collector import RunCallbacks, TurnCollector
+from orchestrator.store import agents, groups, sessions
+from orchestrator.store.database import Transaction
+
+_OUTPUT_AFTER_EXIT_S: Final = 10.0
+_BURIAL_WITHIN_S: Final = 30.0
+
+
+class AgentRun:
+    """The one agent that holds a group's chat. `run` returns when it is dead and buried."""
+
+    def __init__(self, parts: RunParts, group: Group) -> None:
+        self.state = RunState(parts, group)
+        self.follow_ups = FollowUps(self.state)
+        self._services = parts.services
+        self._legacy: LegacyCollector | None = None
+        self._ready: asyncio.Future[Ready] = asyncio.get_running_loop().create_future()
+        self._over = asyncio.Event()
+        logs = self._services.settings.logs
+        path = self._services.paths.logs / "agents" / f"{group.folder}.log"
+        self._agent_log = AgentLog(path, max_bytes=logs.max_bytes, keep=logs.keep)
+
+    async def over(self, *, within_s: float) -> bool:
+        """Wait until it is dead and buried; False when the time ran out first."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                await self._over.wait()
+        return self._over.is_set()
+
+    async def run(self) -> None:
+        """Claim what waits, start, work, end. Raises nothing but cancellation and faults of ours."""
+        turn_id = TurnId(new_id("turn"))
+        try:
+            batch, session_id = await self._claim(turn_id)
+        except Unavailable as error:
+            self.state.log.error("start.store_unavailable", error=error.message)
+            batch, session_id = None, None
+        if batch is None:
+            self._over.set()
+            return
+        self._services.checkpoints.reached("batch.dispatched")
+        self.state.log.info(
+            "agent.starting", messages=len(batch.messages), runner=self.state.parts.runner.name
+        )
+        exit_status: ExitStatus | None = None
+        try:
+            await self.state.set_typing(is_typing=True)
+            exit_status = await self._live(batch, turn_id, session_id)
+        except (StartFailed, Unavailable) as error:
+            self._note_failed_start(error)
+        finally:
+            self.state.phase = Phase.OVER
+            await finish(self._end(exit_status), within_s=_BURIAL_WITHIN_S, what="burial of an agent")
+
+    async def _claim(self, turn_id: TurnId) -> tuple[TurnBatch | None, str | None]:
+        """In one transaction: the agent's record, and the messages that are now its own."""
+        state, services = self.state, self._services
+        driver, at = services.settings.agent.driver, services.clock.now()
+        agent = Agent(
+            agent_id=state.agent_id,
+            tree_id=identity_for(services, state.group, state.agent_id).tree_id,
+            group=state.group.folder,
+            chat_jid=state.group.jid,
+            box=state.box_name,
+            runner=state.parts.runner.name,
+            driver=driver,
+            status=AGENT.start,
+            is_main=state.group.is_main,
+            started_at=at,
+        )
+
+        def body(tx: Transaction) -> tuple[TurnBatch | None, str | None]:
+            batch = next_batch(tx, services, state.group.jid)
+            if batch is None:
+                return None, None
+            agents.add(tx, agent)
+            give_batch(tx, batch, agent_id=agent.agent_id, turn_id=turn_id, input_file=None)
+            groups.note_served(tx, state.group.folder)
+            return batch, sessions.get(tx, state.group.folder, driver)
+
+        return await services.db.run(body)
+
+    async def _live(self, batch: TurnBatch, turn_id: TurnId, session_id: str | None) -> ExitStatus:
+        """Start it and take what it says until it is gone."""
+        state, services = self.state, self._services
+        line = await self._prepare(batch, turn_id, session_id)
+        handle = state.handle
+        assert handle is not None
+        await persist(
+            services,
+            lambda tx: agents.set_process(tx, state.agent_id, handle.process_ref, is_legacy=handle.is_legacy),
+        )
+        services.checkpoints.reached("agent.started")
+        minder = RunMinder(state, handle, close=self.follow_ups.close)
+        async with asyncio.TaskGroup() as tasks:
+            logging = tasks.create_task(self._agent_log.drain(handle.log_output()), name="agent log")
+            minding = tasks.create_task(minder.run(), name="agent clock")
+            reading = tasks.create_task(self._read(handle, turn_id), name="agent output")
+            try:
+                await self._open(handle, first_input=line, reading=reading)
+            except (StartFailed, Unavailable) as error:
+                self._note_failed_start(error)
+                await handle.kill()
+            status = await self._wait_for_end(handle, reading)
+            minding.cancel()
+            await asyncio.wait({logging}, timeout=1.0)
+            logging.cancel()
+        return status
+
+    async def _prepare(self, batch: TurnBatch, turn_id: TurnId, session_id: str | None) -> bytes:
+        """Box, places and walls; the agent waits for its input when this returns it."""
+        state, services, parts = self.state, self._services, self.state.parts
+        identity = identity_for(services, state.group, state.agent_id)
+        try:
+            box = state.box = await parts.boxes.make(state.box_name, uid=identity.uid, gid=identity.uid)
+            places = await prepare_places(
+                services, state.group, identity, parts.boxes.path_of(state.box_name)
+            )
+            first = await container_input(
+                services, state.group, identity, batch, turn_id=turn_id, session_id=session_id
+            )
+        except OSError as error:
+            raise StartFailed(
+                f"The places of group {state.group.folder!r} can't be made: {error}.",
+                suggestion="Check them: dovecote doctor",
+            ) from error
+        parts.boxes.watch(state.caller, box)
+        plan = launch_plan(services, state.group, identity, places, instance_id=parts.instance_id)
+        state.handle = await parts.runner.start(plan)
+        return (to_json(first) + "\n").encode()
+
+    async def _open(self, handle: AgentHandle, *, first_input: bytes, reading: "asyncio.Task[None]") -> None:
+        """Hear that it is ready, check its walls, give it its input."""
+        limit_s = self._services.settings.agent.start_timeout_s
+        try:
+            async with asyncio.timeout(limit_s):
+                if not handle.is_legacy:
+                    await self._hear_ready(reading)
+                await handle.check_walls()
+                await handle.write_input(first_input)
+        except TimeoutError:
+            raise StartFailed(
+                f"The agent of group {self.state.group.folder!r} did not take its input in {limit_s:.0f} s.",
+                suggestion=f"See its log in {self._services.paths.logs / 'agents'}.",
+            ) from None
+        if self._legacy is not None:
+            await self._legacy.begin()
+        await persist(self._services, self._note_running)
+        self.state.has_taken_input = True
+        if self.state.phase is Phase.STARTING:
+            self.state.phase = Phase.OPEN
+        self.state.log.info("agent.running", legacy=handle.is_legacy)
+
+    def _note_running(self, tx: Transaction) -> None:
+        agent = agents.get(tx, self.state.agent_id)
+        assert agent is not None
+        now = AGENT.after(agent.status, AgentEventKind.GOT_INPUT)
+        agents.move(tx, agent.agent_id, was=agent.status, now=now)
+        note_good_start(tx, self._services, agent, at=self._services.clock.now())
+
+    async def _hear_ready(self, reading: "asyncio.Task[None]") -> None:
+        either: tuple[asyncio.Future[Any], ...] = (self._ready, reading)
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if not self._ready.done():
+            last_words = " / ".join(self._agent_log.tail[-3:])
+            raise StartFailed(
+                f"The agent of group {self.state.group.folder!r} ended before it was ready. {last_words}",
+                suggestion="Build its image again: dovecote image build",
+            )
+        spoken = self._ready.result().protocol
+        if spoken != PROTOCOL:
+            raise StartFailed(
+                f"The agent speaks protocol {spoken}, this Dovecote speaks {PROTOCOL}.",
+                suggestion="Build its image again: dovecote image build",
+            )
+        self._services.checkpoints.reached("agent.ready")
+
+    async def _read(self, handle: AgentHandle, turn_id: TurnId) -> None:
+        """Take its output in order until the end."""
+        take = (await self._collector(handle, turn_id)).take
+        reader = OutputReader()
+        try:
+            async for chunk in handle.output():
+                await self._agent_log.write(await take(reader.feed(chunk)))
+        except Unavailable as error:  # the engine went away: what came is all there is
+            self.state.log.error("agent.output_lost", error=error.message)
+        await self._agent_log.write(await take(reader.finish()))
+
+    async def _collector(self, handle: AgentHandle, turn_id: TurnId) -> TurnCollector | LegacyCollector:
+        state = self.state
+        agent = await persist(self._services, lambda tx: agents.get(tx, state.agent_id))
+        assert agent is not None
+        assert state.box is not None
+        callbacks = RunCallbacks(
+            ready=lambda ready: None if self._ready.done() else self._ready.set_result(ready),
+            turn_started=state.turn_started,
+            turn_ended=state.turn_ended,
+            showed_life=lambda: state.clock.showed_life(state.now_s()),
+            said_something=lambda: state.clock.said_something(state.now_s()),
+            cancelled_by=lambda: state.stop_cause or DeathCause.SHUTDOWN,
+        )
+        collector = TurnCollector(self._services, state.parts.boxes, agent, callbacks)
+        if not handle.is_legacy:
+            return collector
+        self._legacy = LegacyCollector(
+            self._services,
+            agent,
+            state.box,
+            collector,
+            first_turn=turn_id,
+            turn_over=state.legacy_turn_over,
+        )
+        return self._legacy
+
+    async def _wait_for_end(self, handle: AgentHandle, reading: "asyncio.Task[None]") -> ExitStatus:
+        """Its output ends when it dies; one that only closes its output is helped along."""
+        async with asyncio.TaskGroup() as tasks:
+            waiting = tasks.create_task(handle.wait(), name="agent exit")
+            ending: tuple[asyncio.Task[Any], ...] = (waiting, reading)
+            await asyncio.wait(ending, return_when=asyncio.FIRST_COMPLETED)
+            if not waiting.done():
+                await asyncio.wait({waiting}, timeout=_OUTPUT_AFTER_EXIT_S)
+            if not waiting.done():
+                self.state.log.warning("agent.closed_its_output")
+                self.state.stop(DeathCause.AGENT)
+        await asyncio.wait({reading}, timeout=_OUTPUT_AFTER_EXIT_S)
+        if not reading.done():
+            self.state.log.warning("agent.output_held_open")
+            reading.cancel()
+        elif self._legacy is not None:
+            await self._legacy.finish(ended_well=waiting.result().is_clean)
+        return waiting.result()
+
+    async def _end(self, exit_status: ExitStatus | None) -> None:
+        try:
+            await bury_run(self.state, exit_status)
+        finally:
+            if self.state.handle is not None:
+                await self.state.handle.close()
+            await self._agent_log.close()
+            await self.state.set_typing(is_typing=False)
+            self._over.set()
+
+    def _note_failed_start(self, error: DovecoteError) -> None:
+        self.state.log.error("agent.not_started", error=error.message, suggestion=error.suggestion)

@@ -1,0 +1,112 @@
+"""At a start: what an earlier process left behind gets its one true state."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import structlog
+
+from orchestrator.commands.burial import Remains, bury
+from orchestrator.commands.delivery import forget_in_flight
+from orchestrator.commands.services import Services
+from orchestrator.contracts.callers import AgentCaller
+from orchestrator.contracts.errors import Unavailable
+from orchestrator.contracts.ids import AgentId, BoxName
+from orchestrator.contracts.records.agents import Agent, EndReason
+from orchestrator.contracts.seams import Boxes, BoxPort, Runner
+from orchestrator.core.chat.retry import DeathCause
+from orchestrator.core.states.agent import AgentEventKind
+from orchestrator.store import agents
+
+_log = structlog.get_logger(__name__)
+
+
+async def reconcile(
+    services: Services,
+    boxes: Boxes,
+    runner: Runner,
+    *,
+    runner_named: Callable[[str], Runner],
+    instance_id: str,
+) -> None:
+    """Stop left agents and verify it, drain and settle their boxes, mark texts that were in flight.
+
+    runner: the one of this process. runner_named: makes the one that an earlier process used.
+    """
+    at = services.clock.now()
+    believed_live = await services.db.run(agents.live)
+    not_dead: set[AgentId] = set()
+    for name in sorted({runner.name, *(agent.runner for agent in believed_live)}):
+        if name == runner.name:
+            not_dead |= await _stop_leftovers(runner, believed_live, instance_id)
+            continue
+        earlier = runner_named(name)
+        try:
+            not_dead |= await _stop_leftovers(earlier, believed_live, instance_id)
+        finally:
+            await earlier.close()
+    for agent in believed_live:
+        await _bury_left(services, boxes, agent, is_dead=agent.agent_id not in not_dead)
+    await _clear_left_boxes(services, boxes)
+    unknown = await services.db.run(lambda tx: forget_in_flight(tx, at=at))
+    for item in unknown:
+        _log.warning("outbox.unknown", outbox_id=item.id, chat=item.chat_jid, why="stopped while sending")
+    if believed_live or unknown:
+        _log.info("recovery.done", agents=len(believed_live), texts_unknown=len(unknown))
+
+
+async def _stop_leftovers(runner: Runner, left: Sequence[Agent], instance_id: str) -> set[AgentId]:
+    """Those of this runner that could not be verified dead."""
+    mine = [(agent.agent_id, agent.process_ref) for agent in left if agent.runner == runner.name]
+    try:
+        return set(await runner.stop_leftovers(instance_id, mine))
+    except Unavailable as error:
+        _log.error("recovery.runner_away", runner=runner.name, error=error.message)
+        return {agent_id for agent_id, _ in mine}
+
+
+async def _bury_left(services: Services, boxes: Boxes, agent: Agent, *, is_dead: bool) -> None:
+    if not is_dead:
+        _log.error("agent.not_verified_dead", agent=agent.agent_id, runner=agent.runner)
+    box = await boxes.reopen(agent.box)
+    if box is not None:
+        await boxes.drain(_caller(agent), box)
+    remains = await _remains(box, is_dead=is_dead)
+    at = services.clock.now()
+    await services.db.run(lambda tx: bury(tx, services, agent.agent_id, remains, at=at))
+    if box is not None:
+        await boxes.remove(agent.box)
+    _log.info("agent.buried", agent=agent.agent_id, group=agent.group, verified=is_dead)
+
+
+async def _remains(box: BoxPort | None, *, is_dead: bool) -> Remains:
+    return Remains(
+        cause=DeathCause.ORCHESTRATOR,
+        reason=EndReason.ORCHESTRATOR_DIED,
+        event=AgentEventKind.FOUND_DEAD if is_dead else AgentEventKind.NOT_FOUND,
+        acks={} if box is None else await box.read_acks(),
+        unread=() if box is None else tuple(await box.unread_inputs()),
+        exit=None,
+    )
+
+
+async def _clear_left_boxes(services: Services, boxes: Boxes) -> None:
+    """A box whose agent has ended is drained by that agent's rights; an unknown one is set aside."""
+    for name in await boxes.names():
+        agent = await services.db.run(partial(agents.last_of_box, box=name))
+        box = await boxes.reopen(name) if agent is not None else None
+        if agent is not None and box is not None:
+            await boxes.drain(_caller(agent), box)
+            await boxes.remove(name)
+        else:
+            _log.warning("box.unknown", box=name)
+            await boxes.set_aside(name)
+
+
+def _caller(agent: Agent) -> AgentCaller:
+    return AgentCaller(
+        agent_id=agent.agent_id,
+        box=BoxName(agent.box),
+        group=agent.group,
+        chat_jid=agent.chat_jid,
+        is_main=agent.is_main,
+    )

@@ -1,0 +1,39 @@
+"""From stored messages to work: which chats want a turn now."""
+
+from typing import Final
+
+import structlog
+
+from orchestrator.commands.services import Services
+from orchestrator.contracts.errors import Unavailable
+from orchestrator.contracts.seams import Topic
+from orchestrator.engine.group_queue import GroupQueue
+from orchestrator.store import messages
+
+_log = structlog.get_logger(__name__)
+_LEAST_WAIT_S: Final = 0.05
+
+
+class Router:
+    """Looks at what waits after each wake and at every poll, and hands it to the queue."""
+
+    def __init__(self, services: Services, queue: GroupQueue) -> None:
+        self._services = services
+        self._queue = queue
+
+    async def run(self) -> None:
+        """Route until cancelled."""
+        poll_s = self._services.settings.message_poll_s
+        listener = self._services.wakeups.listen(Topic.MESSAGES)
+        while True:
+            await self.pass_once()
+            await listener.wait(at_most_s=max(poll_s, _LEAST_WAIT_S))
+
+    async def pass_once(self) -> None:
+        """One look at the store."""
+        now = self._services.clock.now()
+        try:
+            waiting = await self._services.db.run(lambda tx: messages.waiting_chats(tx, now=now))
+            await self._queue.admit(waiting)
+        except Unavailable as error:
+            _log.error("router.store_unavailable", error=error.message, suggestion=error.suggestion)

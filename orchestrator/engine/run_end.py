@@ -1,0 +1,72 @@
+"""The end of a run: its death verified, its box drained and read, what it left settled."""
+
+import asyncio
+import contextlib
+from typing import Final
+
+from orchestrator.commands.burial import Remains, bury
+from orchestrator.contracts.errors import Unavailable
+from orchestrator.contracts.records.agents import EndReason, ExitStatus
+from orchestrator.contracts.seams import AgentHandle
+from orchestrator.core.chat.retry import DeathCause
+from orchestrator.core.states.agent import AgentEventKind
+from orchestrator.engine.persistence import persist
+from orchestrator.engine.run_state import RunState
+
+_DEAD_WITHIN_S: Final = 10.0
+
+
+async def bury_run(state: RunState, exit_status: ExitStatus | None) -> None:
+    """Settle all that the agent left. exit_status: None when nobody saw it end."""
+    services, boxes = state.services, state.parts.boxes
+    if state.handle is not None:
+        await _make_sure_it_is_dead(state, state.handle)
+    services.checkpoints.reached("agent.dead")
+    if state.box is not None:
+        await boxes.drain(state.caller, state.box)
+    cause, reason, event = _verdict(state, exit_status)
+    remains = Remains(
+        cause=cause,
+        reason=reason,
+        event=event,
+        acks={} if state.box is None else await state.box.read_acks(),
+        unread=() if state.box is None else tuple(await state.box.unread_inputs()),
+        exit=exit_status,
+    )
+    at = services.clock.now()
+    await persist(services, lambda tx: bury(tx, services, state.agent_id, remains, at=at))
+    await boxes.remove(state.box_name)
+    state.log.info(
+        "agent.ended",
+        reason=reason.value,
+        cause=cause.value,
+        exit_code=None if exit_status is None else exit_status.code,
+    )
+
+
+async def _make_sure_it_is_dead(state: RunState, handle: AgentHandle) -> None:
+    if not await handle.is_gone():
+        await handle.kill()
+        with contextlib.suppress(TimeoutError, Unavailable):
+            async with asyncio.timeout(_DEAD_WITHIN_S):
+                await handle.wait()
+    if not await handle.is_gone():
+        state.log.error("agent.not_dead", suggestion="Find it and kill it: dovecote doctor")
+
+
+def _verdict(state: RunState, status: ExitStatus | None) -> tuple[DeathCause, EndReason, AgentEventKind]:
+    """On whose account it ended, how, and what that means for its record."""
+    stopped_by = state.stop_cause
+    if stopped_by is DeathCause.TIMED_OUT:
+        return stopped_by, EndReason.TIMED_OUT, AgentEventKind.RAN_OUT
+    if stopped_by is not None:
+        event = AgentEventKind.ENDED_BADLY if state.has_taken_input else AgentEventKind.START_FAILED
+        return stopped_by, EndReason.STOPPED, event
+    if not state.has_taken_input:
+        return DeathCause.AGENT, EndReason.START_FAILED, AgentEventKind.START_FAILED
+    if status is None:
+        return DeathCause.AGENT, EndReason.ENGINE_LOST, AgentEventKind.ENDED_BADLY
+    if status.is_clean:
+        return DeathCause.AGENT, EndReason.EXITED, AgentEventKind.ENDED_WELL
+    reason = EndReason.OOM if status.is_oom else EndReason.CRASHED
+    return DeathCause.AGENT, reason, AgentEventKind.ENDED_BADLY

@@ -1,0 +1,71 @@
+"""Does what a run's clocks say, and takes the agent down when it is told to stop."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+
+from orchestrator.commands.outgoing import queue_notice
+from orchestrator.contracts.errors import Unavailable
+from orchestrator.contracts.seams import AgentHandle
+from orchestrator.core.chat.retry import DeathCause
+from orchestrator.core.wording import Say
+from orchestrator.engine.run_clock import Due
+from orchestrator.engine.run_state import RunState
+
+
+class RunMinder:
+    """Watches one run until it is cancelled or has taken the agent down."""
+
+    def __init__(self, state: RunState, handle: AgentHandle, *, close: Callable[[], Awaitable[None]]) -> None:
+        self._state = state
+        self._handle = handle
+        self._close = close
+
+    async def run(self) -> None:
+        """Mind the clocks until told to stop; then SIGTERM, the grace period, SIGKILL."""
+        state = self._state
+        while state.stop_cause is None:
+            state.changed.clear()
+            due = state.clock.due(state.now_s())
+            if due is not None:
+                await self._act_on(due)
+                continue
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(state.clock.next_in_s(state.now_s())):
+                    await state.changed.wait()
+        await self._take_down()
+
+    async def _act_on(self, due: Due) -> None:
+        state = self._state
+        match due:
+            case Due.TOO_SILENT | Due.TURN_TOO_LONG:
+                state.log.warning("agent.timed_out", why=due.value)
+                state.stop(DeathCause.TIMED_OUT)
+            case Due.SLOW_TO_CLOSE:
+                state.log.warning("agent.slow_to_close")
+                state.stop(DeathCause.SHUTDOWN)
+            case Due.IDLE_TOO_LONG:
+                await self._close()
+            case Due.SAY_STILL_WORKING:
+                await self._say_still_working()
+            case Due.RENEW_TYPING:
+                await state.set_typing(is_typing=True)
+
+    async def _take_down(self) -> None:
+        await self._handle.terminate()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._state.services.settings.agent.stop_grace_s):
+                await self._handle.wait()
+                return
+        await self._handle.kill()
+
+    async def _say_still_working(self) -> None:
+        state = self._state
+        services, at, chat = state.services, state.services.clock.now(), state.group.jid
+        incident = f"still:{state.agent_id}:{at.timestamp():.0f}"
+        with contextlib.suppress(Unavailable):  # a sign of life is not worth waiting for the store
+            await services.db.run(
+                lambda tx: queue_notice(
+                    tx, services, chat=chat, what=Say.STILL_WORKING, incident=incident, at=at
+                )
+            )

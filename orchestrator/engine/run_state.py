@@ -1,0 +1,133 @@
+"""What the parts of one run share: its phase, its clock, its box, and why it is told to stop."""
+
+import asyncio
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+import structlog
+
+from orchestrator.commands.services import Services
+from orchestrator.contracts.callers import AgentCaller
+from orchestrator.contracts.ids import AgentId, BoxName, group_box, new_id
+from orchestrator.contracts.records.groups import Group
+from orchestrator.contracts.seams import AgentHandle, Boxes, BoxPort, Runner
+from orchestrator.contracts.wire.container_io import TurnEnded, TurnStarted
+from orchestrator.core.chat.retry import DeathCause
+from orchestrator.engine.channel_set import ChannelSet
+from orchestrator.engine.run_clock import ClockSettings, RunClock
+
+_log = structlog.get_logger(__name__)
+_CLOSE_WITHIN_S: Final = 30.0
+
+
+class Phase(StrEnum):
+    """Where a run is. Only an open one takes follow-ups."""
+
+    STARTING = "starting"
+    OPEN = "open"
+    CLOSING = "closing"
+    OVER = "over"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunParts:
+    """What every run works with."""
+
+    services: Services
+    boxes: Boxes
+    runner: Runner
+    channels: ChannelSet
+    instance_id: str
+
+
+class RunState:
+    """One run's shared state. Changed from the loop's thread only."""
+
+    def __init__(self, parts: RunParts, group: Group) -> None:
+        self.parts = parts
+        self.services = parts.services
+        self.group = group
+        self.agent_id = AgentId(new_id("agent"))
+        self.box_name: BoxName = group_box(group.folder)
+        self.phase = Phase.STARTING
+        self.stop_cause: DeathCause | None = None
+        self.box: BoxPort | None = None
+        self.handle: AgentHandle | None = None
+        self.has_taken_input = False
+        self.clock = RunClock(_clock_settings(parts.services), now=self.now_s())
+        self.changed = asyncio.Event()
+        self.log = _log.bind(agent=self.agent_id, group=group.folder)
+        self._unseen: set[str] = set()
+
+    @property
+    def takes_more(self) -> bool:
+        """Whether a follow-up may be fed."""
+        return self.phase is Phase.OPEN and self.stop_cause is None
+
+    @property
+    def caller(self) -> AgentCaller:
+        """Who its requests are from."""
+        return AgentCaller(
+            agent_id=self.agent_id,
+            box=self.box_name,
+            group=self.group.folder,
+            chat_jid=self.group.jid,
+            is_main=self.group.is_main,
+        )
+
+    def now_s(self) -> float:
+        """Monotonic seconds."""
+        return self.services.clock.monotonic()
+
+    def stop(self, cause: DeathCause) -> None:
+        """End it, on this account; the first one counts."""
+        if self.stop_cause is None:
+            self.stop_cause = cause
+            self.changed.set()
+
+    async def set_typing(self, *, is_typing: bool) -> None:
+        """Show or hide that it is at work."""
+        await self.parts.channels.set_typing(self.group.jid, is_typing=is_typing)
+
+    def was_fed(self, ids: tuple[str, ...]) -> None:
+        """A follow-up with these messages is on its way: it is busy until it has taken them in."""
+        self._unseen.update(ids)
+        self.clock.turn_began(self.now_s())
+        self.changed.set()
+
+    def turn_started(self, event: TurnStarted) -> None:
+        """It took messages into a turn."""
+        self._unseen.difference_update(event.inputs)
+        self.clock.turn_began(self.now_s())
+        self.changed.set()
+
+    async def turn_ended(self, event: TurnEnded) -> None:
+        """A turn is over; it is idle unless a follow-up waits in its box."""
+        self._unseen.difference_update(event.inputs)
+        if not self._unseen:
+            await self.became_idle()
+
+    async def legacy_turn_over(self) -> None:
+        """As `turn_ended`, of an agent that says no more than its pairs."""
+        if self.box is None or not await self.box.unread_inputs():
+            self._unseen.clear()
+            await self.became_idle()
+
+    async def became_idle(self) -> None:
+        """No turn runs."""
+        self.clock.turn_ended(self.now_s())
+        self.changed.set()
+        await self.set_typing(is_typing=False)
+
+
+def _clock_settings(services: Services) -> ClockSettings:
+    agent = services.settings.agent
+    return ClockSettings(
+        silence_s=agent.container_timeout_s,
+        turn_s=agent.turn_limit_s,
+        idle_s=agent.idle_timeout_s,
+        close_s=_CLOSE_WITHIN_S,
+        still_working_s=services.settings.still_working_s,
+        typing_s=services.settings.typing_renew_s,
+    )

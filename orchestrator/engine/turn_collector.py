@@ -1,0 +1,146 @@
+"""What an agent prints, item by item, becomes texts, turns and log lines in the store."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+
+from orchestrator.commands.services import Services
+from orchestrator.commands.turns import PairKey, begin_turn, end_turn, take_pair
+from orchestrator.contracts.ids import TurnId, is_file_name
+from orchestrator.contracts.records.agents import Agent
+from orchestrator.contracts.seams import Boxes
+from orchestrator.contracts.wire.codec import WireError
+from orchestrator.contracts.wire.container_io import (
+    AgentEvent,
+    AgentLog,
+    Ready,
+    SessionNamed,
+    TurnEnded,
+    TurnStarted,
+    parse_event,
+)
+from orchestrator.contracts.wire.framing import EventLine, Frame1x, LogLine, OutputItem, Text
+from orchestrator.core.chat.retry import DeathCause
+from orchestrator.engine.persistence import persist
+from orchestrator.store import sessions
+
+_log = structlog.get_logger(__name__)
+
+MAX_TURN_OUTPUT_BYTES: Final = 10 * 1024 * 1024
+_ORDER_WAIT_S: Final = 5.0
+_CUT_NOTE: Final = "[… cut: the answer was longer than 10 MiB]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunCallbacks:
+    """What the collector tells the run that owns it."""
+
+    ready: Callable[[Ready], None]
+    turn_started: Callable[[TurnStarted], None]
+    turn_ended: Callable[[TurnEnded], Awaitable[None]]
+    showed_life: Callable[[], None]
+    said_something: Callable[[], None]
+    cancelled_by: Callable[[], DeathCause]
+
+
+class TurnCollector:
+    """Takes the output of one agent in order; an item is stored when `take` returns."""
+
+    def __init__(self, services: Services, boxes: Boxes, agent: Agent, callbacks: RunCallbacks) -> None:
+        self._services = services
+        self._boxes = boxes
+        self._agent = agent
+        self._callbacks = callbacks
+        self._turn_id: TurnId | None = None
+        self._pairs = 0
+        self._turn_bytes = 0
+
+    async def take(self, items: Sequence[OutputItem]) -> list[str]:
+        """Store what the items say. Returns the lines that belong into the agent's log."""
+        log_lines: list[str] = []
+        for item in items:
+            match item:
+                case Text(text=text):
+                    await self.take_text(text)
+                case Frame1x(result=result):
+                    if result is not None:
+                        await self.take_text(result)
+                case EventLine(plain=plain):
+                    log_lines += await self._take_event(plain)
+                case LogLine(text=text):
+                    log_lines.append(text)
+        return log_lines
+
+    async def take_text(self, text: str, *, turn_id: TurnId | None = None) -> None:
+        """One pair. What the agent asked for before it is taken first, so that order is the agent's."""
+        await self._boxes.settle_messages(self._agent.box, at_most_s=_ORDER_WAIT_S)
+        self._services.checkpoints.reached("pair.read")
+        self._pairs += 1
+        text = self._within_limit(text)
+        key = PairKey(agent=self._agent, ordinal=self._pairs, turn_id=turn_id or self._turn_id)
+        at = self._services.clock.now()
+        await persist(self._services, lambda tx: take_pair(tx, self._services, key, text, at=at))
+        self._services.checkpoints.reached("outbox.committed")
+        self._callbacks.said_something()
+
+    def _within_limit(self, text: str) -> str:
+        """The text, or what a turn that says too much is given instead: a note, then nothing."""
+        before = self._turn_bytes
+        self._turn_bytes += len(text.encode())
+        if self._turn_bytes <= MAX_TURN_OUTPUT_BYTES:
+            return text
+        return _CUT_NOTE if before <= MAX_TURN_OUTPUT_BYTES else ""
+
+    async def _take_event(self, plain: object) -> list[str]:
+        try:
+            event = parse_event(plain)
+        except WireError as error:
+            return [f"unreadable event: {error}"]
+        if isinstance(event, AgentLog):
+            return [f"{event.level}: {event.message}"]
+        self._callbacks.showed_life()
+        await self._act_on(event)
+        return []
+
+    async def _act_on(self, event: AgentEvent) -> None:
+        services, at = self._services, self._services.clock.now()
+        match event:
+            case Ready():
+                self._callbacks.ready(event)
+            case TurnStarted(turn_id=turn_id) if is_file_name(turn_id):
+                if turn_id != self._turn_id:
+                    self._turn_id, self._turn_bytes = turn_id, 0
+                await persist(services, lambda tx: begin_turn(tx, self._agent, event, at=at))
+                self._boxes.set_turn(self._agent.box, turn_id)
+                self._callbacks.turn_started(event)
+            case TurnEnded(turn_id=turn_id) if is_file_name(turn_id):
+                await self._end_turn(event)
+            case SessionNamed(session_id=session_id) if is_file_name(session_id):
+                await persist(
+                    services,
+                    lambda tx: sessions.keep(tx, self._agent.group, self._agent.driver, session_id, at=at),
+                )
+            case _:
+                _log.debug("agent.event", agent=self._agent.agent_id, type=event.type)
+
+    async def _end_turn(self, event: TurnEnded) -> None:
+        services, at = self._services, self._services.clock.now()
+        await self._boxes.settle_messages(self._agent.box, at_most_s=_ORDER_WAIT_S)
+        services.checkpoints.reached("turn_ended.read")
+        cause = self._callbacks.cancelled_by()
+        await persist(
+            services,
+            lambda tx: end_turn(tx, services, self._agent, event, cancelled_by=cause, at=at),
+        )
+        self._turn_id, self._turn_bytes = None, 0
+        self._boxes.set_turn(self._agent.box, None)
+        _log.info(
+            "turn.ended",
+            agent=self._agent.agent_id,
+            group=self._agent.group,
+            status=event.status.value,
+            outputs=event.outputs,
+        )
+        await self._callbacks.turn_ended(event)

@@ -1,0 +1,209 @@
+"""One box on the disk, seen from the host: every directory held by its descriptor. Blocking.
+
+The host's own directory of the box takes what is acknowledged or in the way, so a container cannot
+reach it there any more. Source: contracts.md section 3.
+"""
+
+import itertools
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Self
+
+from orchestrator.contracts.ids import BoxName, is_file_name, is_folder_name
+from orchestrator.contracts.wire.boxes import (
+    BOX_DIRECTORIES,
+    INPUT,
+    REPLIES,
+    REQUEST_DIRECTORIES,
+    WRITABLE_DIRECTORIES,
+)
+from orchestrator.contracts.wire.codec import to_json
+from orchestrator.contracts.wire.replies import Reply
+from orchestrator.ipc.parse import MAX_REQUEST_BYTES
+from orchestrator.store.entry import ReadFile
+from orchestrator.store.safe_dir import SafeDir
+from orchestrator.store.unsafe import NotRegular, UnsafeEntry, Vanished
+
+TAKEN: Final = ".taken"
+"""Where a request file is moved to be acknowledged, in the host's own directory of the box."""
+REQUEST_SUFFIX: Final = ".json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """What lies in a directory. requests: names that ask to be taken, in order. is_over: too many entries."""
+
+    requests: list[str]
+    directories: list[str]
+    is_over: bool
+
+
+def is_box_name(name: str) -> bool:
+    """Whether `name` can be a box: a group's folder, or `@` and an agent's id."""
+    return is_folder_name(name) or (name.startswith("@") and is_file_name(name[1:]))
+
+
+class Box:
+    """An open box. Methods may run in any thread, but not while another one calls `close`."""
+
+    def __init__(self, name: BoxName, root: SafeDir, directories: Mapping[str, SafeDir]) -> None:
+        self.name = name
+        self._root = root
+        self._directories = directories
+        owner = directories[INPUT].itself()
+        self._uid, self._gid = owner.uid, owner.gid
+        self._is_shared = root.itself().mode & 0o001 != 0
+
+    @classmethod
+    def make(cls, ipc: SafeDir, name: BoxName, *, uid: int | None, gid: int | None) -> Self:
+        """A new, empty box; nothing may stand under its name.
+
+        uid, gid: who the agent is on the host. Only the directories it writes are its own; it passes
+        through the box and reads `replies` by its group. None: all is ours.
+        """
+        root = ipc.make_child(name, mode=0o700 if uid is None else 0o711)
+        directories: dict[str, SafeDir] = {}
+        try:
+            for directory in WRITABLE_DIRECTORIES:
+                directories[directory] = root.make_child(directory, mode=0o700, uid=uid, gid=gid)
+            directories[REPLIES] = root.make_child(REPLIES, mode=0o700 if uid is None else 0o750, gid=gid)
+        except BaseException:
+            _close(root, directories)
+            raise
+        return cls(name, root, directories)
+
+    @classmethod
+    def reopen(cls, ipc: SafeDir, name: BoxName) -> Self | None:
+        """A box that lies there; None if none does. What stands in a directory's place is set aside."""
+        try:
+            root = ipc.child(name)
+        except UnsafeEntry:
+            return None
+        directories: dict[str, SafeDir] = {}
+        try:
+            owner = root.entry(INPUT)
+            for directory in BOX_DIRECTORIES:
+                entry = root.entry(directory)
+                if entry is not None and not entry.is_dir:
+                    root.rename(directory, _aside())
+                    entry = None
+                if entry is not None:
+                    directories[directory] = root.child(directory)
+                else:
+                    uid, gid = (None, None) if owner is None or not owner.is_dir else (owner.uid, owner.gid)
+                    directories[directory] = root.make_child(directory, mode=0o700, uid=uid, gid=gid)
+            root.remove(TAKEN)  # its effect is committed: it was moved there after that
+        except BaseException:
+            _close(root, directories)
+            raise
+        return cls(name, root, directories)
+
+    def directory(self, name: str) -> SafeDir:
+        """One of the box's directories."""
+        return self._directories[name]
+
+    @property
+    def owner(self) -> tuple[int, int]:
+        """Who the agent is on the host: uid and gid."""
+        return self._uid, self._gid
+
+    def listing(self, directory: str, *, max_entries: int) -> Listing:
+        """The requests in `directory` by name, and what does not belong there.
+
+        Of more than `max_entries` entries only so many are looked at.
+        """
+        requests, directories, count = [], [], 0
+        for entry in itertools.islice(self._directories[directory].scan(), max_entries + 1):
+            count += 1
+            if entry.name.endswith(REQUEST_SUFFIX):
+                requests.append(entry.name)
+            if entry.is_dir(follow_symlinks=False):
+                directories.append(entry.name)
+        return Listing(requests=sorted(requests), directories=directories, is_over=count > max_entries)
+
+    def read(self, directory: str, name: str) -> ReadFile:
+        """The content of a request file. Raises UnsafeEntry kinds."""
+        return self._directories[directory].read(name, MAX_REQUEST_BYTES)
+
+    def acknowledge(self, directory: str, name: str, seen: ReadFile) -> bool:
+        """Remove the file that was read as `seen`; False if another one bears its name by now.
+
+        It is moved into the host's own directory and compared there, where nobody can exchange it:
+        by inode, size and time of writing, since moving changes the inode's own time. Another file
+        goes back under a fresh name that sorts beside the old one, and is a request of its own.
+        Call `clear_acknowledged` after the last.
+        """
+        try:
+            self._directories[directory].rename(name, TAKEN, to=self._root)
+        except Vanished:
+            return True
+        except UnsafeEntry:
+            return False  # a directory by now
+        moved = self._root.entry(TAKEN)
+        if moved is None:
+            return True
+        if (moved.inode, moved.size, moved.mtime_ns) == (seen.inode, seen.size, seen.mtime_ns):
+            return True
+        fresh = f"{name.removesuffix(REQUEST_SUFFIX)[:100]}-{secrets.token_hex(4)}{REQUEST_SUFFIX}"
+        self._root.rename(TAKEN, fresh, to=self._directories[directory])
+        return False
+
+    def clear_acknowledged(self) -> None:
+        """Remove the last acknowledged file; those before it were replaced by it."""
+        self._root.remove(TAKEN)
+
+    def put_away(self, directory: str, name: str) -> None:
+        """Remove what is no request file, whatever it is; a directory goes out of the agent's reach."""
+        try:
+            self._directories[directory].remove(name)
+        except NotRegular:
+            self._directories[directory].rename(name, _aside(), to=self._root)
+
+    def write_reply(self, reply: Reply) -> None:
+        """Put the answer into `replies`, in one step. Its `request_id` must keep the rule of names."""
+        self._directories[REPLIES].write_atomically(
+            f"{reply.request_id}{REQUEST_SUFFIX}",
+            to_json(reply).encode("utf-8", "replace"),
+            mode=0o640 if self._is_shared else 0o600,
+            gid=self._gid if self._is_shared else None,
+        )
+
+    def last_changes(self) -> dict[str, int | None]:
+        """Of each request directory, when its entries last changed; None if it is not ours any more."""
+        changes: dict[str, int | None] = {}
+        for name in REQUEST_DIRECTORIES:
+            held, seen = self._directories[name].itself(), self._root.entry(name)
+            is_same = seen is not None and (seen.device, seen.inode) == (held.device, held.inode)
+            changes[name] = held.mtime_ns if is_same else None
+        return changes
+
+    def size_bytes(self, *, max_entries: int) -> int:
+        """What lies directly in the directories that the agent may write."""
+        return sum(
+            entry.size
+            for name in WRITABLE_DIRECTORIES
+            for entry in self._directories[name].entries(max_entries)
+            if not entry.is_dir
+        )
+
+    def prune_replies(self, *, before_ns: int, max_entries: int) -> None:
+        """Remove answers written before that time."""
+        replies = self._directories[REPLIES]
+        for entry in replies.entries(max_entries):
+            if entry.mtime_ns < before_ns and not entry.is_dir:
+                replies.remove(entry.name)
+
+    def close(self) -> None:
+        """Give the descriptors back. May be called again."""
+        _close(self._root, self._directories)
+
+
+def _aside() -> str:
+    return f".aside-{secrets.token_hex(8)}"
+
+
+def _close(root: SafeDir, directories: Mapping[str, SafeDir]) -> None:
+    for directory in directories.values():
+        directory.close()
+    root.close()

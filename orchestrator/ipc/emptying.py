@@ -1,0 +1,47 @@
+"""Taking all that lies in a box: before a text is accepted, and after its agent's end."""
+
+import asyncio
+from typing import Final
+
+from orchestrator.contracts.callers import AgentCaller
+from orchestrator.contracts.ids import BoxName
+from orchestrator.contracts.wire.boxes import MESSAGES
+from orchestrator.ipc.box import Box
+from orchestrator.ipc.intake import ALL_DIRECTORIES, Intake
+
+_MESSAGES: Final = frozenset({MESSAGES})
+
+
+async def settle_messages(intake: Intake, name: BoxName, *, at_most_s: float) -> None:
+    """Take every file that lies in the box's `messages/` now, so that order is the agent's order.
+
+    at_most_s: what the rate holds back is waited for so long. An unfinished file is not waited for.
+    """
+    lane = intake.lane(name)
+    if lane is None:
+        return
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + at_most_s
+    wanted = await intake.left(lane, only=_MESSAGES)
+    while wanted and intake.lane(name) is lane:
+        wanted &= await intake.take_from(lane, only=_MESSAGES, is_last=False)
+        left_s = deadline - loop.time()
+        if not wanted or left_s <= 0:
+            return
+        await asyncio.sleep(min(intake.wait_s(lane), left_s))
+
+
+async def drain(intake: Intake, caller: AgentCaller, box: Box) -> None:
+    """Take every file left, by the rights of `caller` and at the rate of a live box.
+
+    Its agent is dead: what is no request now is refused at once.
+    """
+    lane = intake.lane(box.name)
+    if lane is None:
+        lane = intake.make_lane(caller, box)
+    lane.caller = caller
+    while True:
+        left = await intake.take_from(lane, only=ALL_DIRECTORIES, is_last=True)
+        if not left:
+            return
+        await asyncio.sleep(intake.wait_s(lane))

@@ -1,0 +1,266 @@
+"""Takes request files: boxes in turn, in name order, rate-limited, each with its effect once.
+
+Source: contracts.md section 3.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Final, Self
+
+import structlog
+
+from orchestrator.commands.services import Services
+from orchestrator.contracts.callers import AgentCaller
+from orchestrator.contracts.ids import BoxName
+from orchestrator.contracts.wire.boxes import REQUEST_DIRECTORIES
+from orchestrator.ipc.box import Box, Listing
+from orchestrator.ipc.desk import Desk
+from orchestrator.ipc.hints import Place
+from orchestrator.ipc.lane import Lane
+from orchestrator.ipc.parse import Refusal
+from orchestrator.ipc.quarantine import Quarantine
+from orchestrator.ipc.reading import Candidate, Item, NotNow, read_candidate
+from orchestrator.ipc.threads import in_thread
+from orchestrator.settings.tree import IpcSettings
+from orchestrator.store.unsafe import UnsafeEntry
+
+_log = structlog.get_logger(__name__)
+
+ALL_DIRECTORIES: Final = frozenset(REQUEST_DIRECTORIES)
+BATCH: Final = 100
+LARGE_BATCH: Final = 300
+LARGE_BACKLOG: Final = 1_000
+_UNFINISHED_S: Final = 0.5
+"""A file that is not JSON is given this long: its writer may not know of temporary names."""
+_AGAIN_S: Final = 0.25
+_AT_LEAST_S: Final = 0.001
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntakeLimits:
+    """What one box may do. per_minute: requests; None for no limit. burst: at once, before that counts.
+
+    max_entries: in one directory. poll_s: how often directories are looked at, hints or not.
+    """
+
+    per_minute: float | None = 120
+    burst: float = 60
+    max_entries: int = 10_000
+    max_box_bytes: int = 64 * 1024 * 1024
+    poll_s: float = 1.0
+
+    @classmethod
+    def from_settings(cls, ipc: IpcSettings) -> Self:
+        """The limits that the operator has set."""
+        return cls(
+            per_minute=ipc.rate_per_minute,
+            burst=ipc.burst,
+            max_entries=ipc.max_entries,
+            max_box_bytes=ipc.max_box_bytes,
+            poll_s=ipc.poll_s,
+        )
+
+
+class Intake:
+    """The reader of all live boxes. `run` is the loop; passes never overlap."""
+
+    def __init__(
+        self,
+        services: Services,
+        *,
+        quarantine: Quarantine,
+        executor: Executor,
+        limits: IntakeLimits,
+        on_violation: Callable[[BoxName, str], None],
+    ) -> None:
+        self._clock = services.clock
+        self._desk = Desk(services, quarantine=quarantine, executor=executor)
+        self._executor = executor
+        self._limits = limits
+        self._on_violation = on_violation
+        self._lanes: dict[BoxName, Lane] = {}
+        self._turn = asyncio.Lock()
+        self._news = asyncio.Event()
+
+    def add(self, caller: AgentCaller, box: Box) -> None:
+        """Take the requests of `box` by the rights of `caller`."""
+        self._lanes[box.name] = self.make_lane(caller, box)
+        self._news.set()
+
+    async def remove(self, name: BoxName) -> None:
+        """Take no more of that box; when this returns no thread is in it."""
+        self._lanes.pop(name, None)
+        async with self._turn:
+            pass
+
+    def lane(self, name: BoxName) -> Lane | None:
+        """The box's lane, while it is taken from."""
+        return self._lanes.get(name)
+
+    def make_lane(self, caller: AgentCaller, box: Box) -> Lane:
+        """A lane of its own, not taken from by `run`."""
+        return Lane(caller, box, burst=self._limits.burst, now=self._clock.monotonic())
+
+    def look(self, places: frozenset[Place] | None) -> None:
+        """Something may have come there; None: anywhere."""
+        if places is None:
+            for lane in self._lanes.values():
+                lane.stale |= ALL_DIRECTORIES
+        else:
+            for place in places:
+                if place.box in self._lanes:
+                    self._lanes[place.box].stale.add(place.directory)
+        self._news.set()
+
+    def report(self, lane: Lane, sentence: str) -> None:
+        """Tell of a violation, once for each sentence."""
+        if sentence not in lane.reported:
+            lane.reported.add(sentence)
+            self._on_violation(lane.box.name, sentence)
+
+    async def run(self) -> None:
+        """Take what comes, until cancelled."""
+        while True:
+            self._news.clear()
+            if await self.pass_once() == 0:
+                await self._wait_for_news()
+
+    async def pass_once(self) -> int:
+        """One batch over all boxes; how many files were looked at."""
+        async with self._turn:
+            return await self._pass(list(self._lanes.values()), only=ALL_DIRECTORIES, is_last=False)
+
+    async def take_from(
+        self, lane: Lane, *, only: frozenset[str], is_last: bool
+    ) -> frozenset[tuple[str, str]]:
+        """One batch of one box; the directories and names that still wait there.
+
+        is_last: its agent is dead, so what is unfinished now stays so.
+        """
+        async with self._turn:
+            lane.stale |= only
+            await self._pass([lane], only=only, is_last=is_last)
+            return await self._left(lane, only)
+
+    async def left(self, lane: Lane, *, only: frozenset[str]) -> frozenset[tuple[str, str]]:
+        """The directories and names that wait in a box."""
+        async with self._turn:
+            return await self._left(lane, only)
+
+    def wait_s(self, lane: Lane) -> float:
+        """How long until the box may be served again."""
+        return max(lane.ready_at - self._clock.monotonic(), 0.0)
+
+    async def _left(self, lane: Lane, only: frozenset[str]) -> frozenset[tuple[str, str]]:
+        places = [(lane, directory) for directory in REQUEST_DIRECTORIES if directory in only]
+        listings = await in_thread(self._executor, lambda: self._read_listings(places))
+        return frozenset(
+            (directory, name)
+            for (_, directory), listing in zip(places, listings, strict=True)
+            if listing is not None
+            for name in listing.requests
+            if not lane.is_passed_over(directory, name)
+        )
+
+    async def _wait_for_news(self) -> None:
+        looks = [at for lane in self._lanes.values() if (at := lane.next_look()) is not None]
+        wait_s = max(min(looks) - self._clock.monotonic(), _AT_LEAST_S) if looks else None
+        try:
+            async with asyncio.timeout(wait_s):
+                await self._news.wait()
+        except TimeoutError:
+            return  # a box may be served again
+
+    async def _pass(self, lanes: Sequence[Lane], *, only: frozenset[str], is_last: bool) -> int:
+        """One batch of these boxes. The caller holds the turn."""
+        now = self._clock.monotonic()
+        ready = [lane for lane in lanes if lane.ready_at <= now]
+        await self._list(ready, only, now)
+        candidates = self._choose(ready, only, now)
+        if not candidates:
+            return 0
+        found = await in_thread(
+            self._executor, lambda: [read_candidate(candidate, is_last=is_last) for candidate in candidates]
+        )
+        items = [
+            item for item in found if isinstance(item, Item) and self._is_ready(item, now, is_last=is_last)
+        ]
+        for other in found:
+            if isinstance(other, NotNow):
+                self._pass_by(other, now)
+        await self._desk.deal_with(items)
+        return len(candidates)
+
+    async def _list(self, lanes: Sequence[Lane], only: frozenset[str], now: float) -> None:
+        places = [(lane, directory) for lane in lanes for directory in lane.to_list(only, now)]
+        if not places:
+            return
+        for lane, directory in places:
+            lane.stale.discard(directory)  # before the reading: what comes after it makes it stale again
+        listings = await in_thread(self._executor, lambda: self._read_listings(places))
+        for (lane, directory), listing in zip(places, listings, strict=True):
+            if listing is None:
+                continue
+            lane.listed(directory, listing)
+            if listing.is_over:
+                self.report(lane, f"More than {self._limits.max_entries} entries in {directory}/.")
+            if listing.directories:
+                self.report(lane, f"A directory was made in {directory}/, where only files belong.")
+
+    def _read_listings(self, places: Sequence[tuple[Lane, str]]) -> list[Listing | None]:
+        """In the thread: what lies in the directories; None where that cannot be said."""
+        listings: list[Listing | None] = []
+        for lane, directory in places:
+            try:
+                listings.append(lane.box.listing(directory, max_entries=self._limits.max_entries))
+            except (UnsafeEntry, OSError) as error:
+                _log.warning("box.not_listed", box=lane.box.name, directory=directory, error=str(error))
+                listings.append(None)
+        return listings
+
+    def _choose(self, lanes: Sequence[Lane], only: frozenset[str], now: float) -> list[Candidate]:
+        """One file a box and round, until the batch is full; boxes that got none are first next time."""
+        backlog = sum(lane.waiting(only) for lane in lanes)
+        room = LARGE_BATCH if backlog > LARGE_BACKLOG else BATCH
+        chosen: list[Candidate] = []
+        running = [lane for lane in lanes if lane.waiting(only)]
+        while running and len(chosen) < room:
+            still: list[Lane] = []
+            for lane in running:
+                if len(chosen) == room or not lane.take_token(now, per_minute=self._limits.per_minute):
+                    continue
+                place = lane.next_name(only)
+                assert place is not None  # only boxes with waiting names run
+                chosen.append(Candidate(lane=lane, directory=place[0], name=place[1]))
+                if lane.waiting(only):
+                    still.append(lane)
+            running = still
+        for name in dict.fromkeys(candidate.lane.box.name for candidate in chosen):
+            if name in self._lanes:
+                self._lanes[name] = self._lanes.pop(name)
+        return chosen
+
+    def _is_ready(self, item: Item, now: float, *, is_last: bool) -> bool:
+        """Whether to go on with it in this pass; not while its writer may still be at it."""
+        lane, directory, name = item.candidate.lane, item.candidate.directory, item.candidate.name
+        verdict, file = item.verdict, item.file
+        may_be_unfinished = isinstance(verdict, Refusal) and verdict.may_be_unfinished and not is_last
+        if file is None or not may_be_unfinished:
+            lane.set_finished(directory, name)
+            return True
+        if lane.is_settled(
+            directory, name, (file.inode, file.ctime_ns, file.size), now, after_s=_UNFINISHED_S
+        ):
+            lane.set_finished(directory, name)
+            return True
+        self._pass_by(NotNow(candidate=item.candidate, is_gone=False), now)
+        return False
+
+    def _pass_by(self, other: NotNow, now: float) -> None:
+        lane, directory, name = other.candidate.lane, other.candidate.directory, other.candidate.name
+        lane.give_token_back()
+        if not other.is_gone:
+            lane.set_unfinished(directory, name, now)
+            lane.look_again(directory, at=now + _AGAIN_S)

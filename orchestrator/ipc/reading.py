@@ -1,0 +1,96 @@
+"""From a name in a box to what the file asks for. Blocking."""
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import Final
+
+from orchestrator.contracts.errors import ErrorCode
+from orchestrator.contracts.ids import is_file_name
+from orchestrator.ipc.box import REQUEST_SUFFIX
+from orchestrator.ipc.lane import Lane
+from orchestrator.ipc.parse import ParsedRequest, Refusal, parse_request
+from orchestrator.store.entry import ReadFile
+from orchestrator.store.requests import RequestKey
+from orchestrator.store.unsafe import Busy, UnsafeEntry, Vanished, printable
+
+_SIGNED_64: Final = (1 << 63) - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A name that is to be looked at."""
+
+    lane: Lane
+    directory: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """What was found under a name. file: None when nothing was read; then `verdict` is a refusal.
+
+    key: what the store knows the request by.
+    """
+
+    candidate: Candidate
+    file: ReadFile | None
+    key: RequestKey | None
+    verdict: ParsedRequest | Refusal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotNow:
+    """Nothing to take under that name. is_gone: for good; else it may be right later."""
+
+    candidate: Candidate
+    is_gone: bool
+
+
+def read_candidate(candidate: Candidate, *, is_last: bool) -> Item | NotNow:
+    """Read and parse one file.
+
+    is_last: nobody writes there any more, so what cannot be read now is refused now.
+    """
+    box = candidate.lane.box
+    try:
+        file = box.read(candidate.directory, candidate.name)
+    except Vanished:
+        return NotNow(candidate=candidate, is_gone=True)
+    except Busy as busy:
+        if not is_last:
+            return NotNow(candidate=candidate, is_gone=False)
+        return _unread(candidate, busy.message)
+    except UnsafeEntry as unsafe:
+        return _unread(candidate, unsafe.message)
+    except OSError as error:
+        return _unread(candidate, f"The file cannot be read: {error.strerror}.")
+    key = RequestKey(
+        box=box.name,
+        directory=candidate.directory,
+        name=candidate.name,
+        inode=file.inode & _SIGNED_64,  # some file systems use all 64 bits; the store has a sign
+        ctime_ns=file.ctime_ns,
+        sha256=hashlib.sha256(file.raw).digest(),
+    )
+    verdict = parse_request(candidate.directory, file.raw)
+    if not is_file_name(candidate.name.removesuffix(REQUEST_SUFFIX)):
+        verdict = _misnamed(candidate.name, verdict)
+    return Item(candidate=candidate, file=file, key=key, verdict=verdict)
+
+
+def _unread(candidate: Candidate, message: str) -> Item:
+    refusal = Refusal(
+        code=ErrorCode.INVALID_REQUEST,
+        message=message,
+        suggestion="Write a regular file of at most 1 MiB under a temporary name and rename it in.",
+    )
+    return Item(candidate=candidate, file=None, key=None, verdict=refusal)
+
+
+def _misnamed(name: str, verdict: ParsedRequest | Refusal) -> Refusal:
+    refusal = Refusal(
+        code=ErrorCode.INVALID_REQUEST,
+        message=f"{printable(name)[:200]!r} is no name for a request file.",
+        suggestion="Use letters, digits, '.', '_' and '-', at most 128, beginning with one of the first two.",
+    )
+    return replace(refusal, request_id=verdict.request_id)

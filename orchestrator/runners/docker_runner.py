@@ -1,0 +1,250 @@
+"""Agents in containers of a Docker engine on this machine."""
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any, Final
+
+import docker
+import docker.errors
+import docker.types
+
+from orchestrator.contracts.errors import StartFailed, Unavailable
+from orchestrator.contracts.ids import AgentId
+from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND, LaunchPlan
+from orchestrator.runners import walls
+from orchestrator.runners.docker_handle import DockerHandle, remove_container
+from orchestrator.runners.docker_stream import Attachment, plain_socket
+from orchestrator.runners.engine import Engine
+from orchestrator.runners.image import REBUILD, ImageState, Stamps, image_state, own_stamps
+
+INSTANCE_LABEL: Final = "dovecote.instance"
+# Kept for the operator, and for an orchestrator that comes back; above the limit on a turn's output.
+_LOG_BYTES: Final = "64m"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Started:
+    container_id: str
+    streams: Any
+    log: Any
+    pid: int
+    is_legacy: bool
+
+
+class DockerRunner:
+    """Starts agents in containers. image: for plans that name none. engine_url: None is the usual socket."""
+
+    name = "docker"
+
+    def __init__(self, *, image: str, engine_url: str | None = None) -> None:
+        self._image = image
+        self._engine = Engine(engine_url)
+        self._own: Stamps | None = None
+
+    async def why_not(self) -> str | None:
+        """Ask the engine and look at the image."""
+        try:
+            state = await self._engine.call(lambda client: image_state(client, self._image, self._stamps()))
+        except (Unavailable, StartFailed) as error:
+            return str(error)
+        refusal = _refusal(self._image, state)
+        return None if refusal is None else str(refusal)
+
+    async def in_words(self) -> str:
+        """One line for the log: what agents run in. Raises Unavailable."""
+        version = await self._engine.call(lambda client: client.version()["Version"])
+        return f"Agents run in Docker containers (engine {version}, image {self._image})."
+
+    async def limits_in_words(self) -> str:
+        """Which limits hold here, for `dovecote doctor`."""
+        return "memory, processes and CPUs: by control group, set by the engine"
+
+    async def start(self, plan: LaunchPlan) -> DockerHandle:
+        """Start it; the walls stand when this returns. Raises StartFailed or Unavailable."""
+        with walls.opened_mounts(plan) as mounts:
+            starting = self._engine.calls.submit(self._engine.run, lambda client: self._start(client, plan))
+            try:
+                started = await asyncio.shield(asyncio.wrap_future(starting))
+                streams, log = await _take_over(started)
+            except BaseException:
+                # The thread goes on whatever happens to us: what it starts, it must remove.
+                starting.add_done_callback(self._undo)
+                raise
+        return DockerHandle(
+            self._engine,
+            started.container_id,
+            streams=streams,
+            log=log,
+            mounts=mounts,
+            is_legacy=started.is_legacy,
+            pid=started.pid,
+        )
+
+    async def stop_leftovers(
+        self, instance_id: str, refs: Sequence[tuple[AgentId, str | None]]
+    ) -> list[AgentId]:
+        """Remove every container with this instance's label. Without an engine, none can be verified."""
+        try:
+            return await self._engine.call(lambda client: _sweep(client, instance_id))
+        except Unavailable:
+            return [agent_id for agent_id, _ in refs]
+
+    async def close(self) -> None:
+        """Give back threads and connections."""
+        self._engine.close()
+
+    def _stamps(self) -> Stamps:
+        if self._own is None:
+            self._own = own_stamps()
+        return self._own
+
+    def _start(self, client: docker.DockerClient, plan: LaunchPlan) -> _Started:
+        """Create, attach, start. Blocks for about 180 ms."""
+        image = plan.image or self._image
+        state = image_state(client, image, self._stamps())
+        if (refusal := _refusal(image, state)) is not None:
+            raise refusal
+        try:
+            container_id = str(client.api.create_container(**_arguments(client, plan, image))["Id"])
+        except docker.errors.NotFound as error:
+            raise StartFailed(
+                f"The engine lost {image} just now: {error.explanation}.", suggestion=REBUILD
+            ) from error
+        holders: list[Any] = []
+        try:
+            # Before the start, or early output is lost; one connection a stream, so that neither waits
+            # for the other's reader.
+            for wanted in ({"stdin": 1, "stdout": 1}, {"stderr": 1}):
+                holder = client.api.attach_socket(container_id, params={**wanted, "stream": 1})
+                holders.append(holder)
+            client.api.start(container_id)
+            state_now = client.api.inspect_container(container_id)["State"]
+        except BaseException:
+            for holder in holders:
+                _close(holder)
+            remove_container(client, container_id)
+            raise
+        return _Started(
+            container_id=container_id,
+            streams=holders[0],
+            log=holders[1],
+            pid=int(state_now["Pid"]),
+            is_legacy=state is ImageState.LEGACY,
+        )
+
+    def _undo(self, starting: "Future[_Started]") -> None:
+        if starting.cancelled() or starting.exception() is not None:
+            return
+        started = starting.result()
+        for holder in (started.streams, started.log):
+            _close(holder)
+        self._engine.calls.submit(
+            self._engine.run, lambda client: remove_container(client, started.container_id)
+        )
+
+
+async def _take_over(started: _Started) -> tuple[Attachment, Attachment]:
+    return await Attachment.over(started.streams), await Attachment.over(started.log)
+
+
+def _close(holder: Any) -> None:
+    # The package's object alone leaves two descriptors open.
+    plain_socket(holder).close()
+    holder.close()
+
+
+def _refusal(image: str, state: ImageState) -> StartFailed | None:
+    if state is ImageState.MISSING:
+        return StartFailed(f"The image {image} is not there.", suggestion=REBUILD)
+    if state is ImageState.OLD:
+        return StartFailed(f"The image {image} was built by another version of Dovecote.", suggestion=REBUILD)
+    return None
+
+
+def _arguments(client: docker.DockerClient, plan: LaunchPlan, image: str) -> dict[str, Any]:
+    return {
+        "image": image,
+        "name": plan.agent_id,
+        "hostname": "dovecote",
+        "user": _user(plan),
+        "working_dir": plan.working_directory,
+        "environment": dict(plan.environment),
+        "labels": _labels(plan),
+        "stdin_open": True,
+        # Not detached: so its standard input ends when ours does.
+        "detach": False,
+        "host_config": _host_config(client, plan),
+        **_command(plan),
+    }
+
+
+def _command(plan: LaunchPlan) -> dict[str, Any]:
+    """Our agent runner, or what a legacy image has instead, is the image's entry point."""
+    if plan.command == AGENT_RUNNER_COMMAND:
+        return {}
+    first, *rest = plan.command
+    return {"entrypoint": [first], "command": list(rest)}
+
+
+def _user(plan: LaunchPlan) -> str | None:
+    """Never root: for an orchestrator that is root and gives no uid, the image's own user."""
+    if plan.uid is not None:
+        return f"{plan.uid}:{plan.gid if plan.gid is not None else plan.uid}"
+    return None if os.geteuid() == 0 else f"{os.geteuid()}:{os.getegid()}"
+
+
+def _labels(plan: LaunchPlan) -> dict[str, str]:
+    return {
+        INSTANCE_LABEL: plan.instance_id,
+        "dovecote.group": plan.group,
+        "dovecote.agent": plan.agent_id,
+        "dovecote.deadline": plan.deadline.isoformat() if plan.deadline else "",
+    }
+
+
+def _host_config(client: docker.DockerClient, plan: LaunchPlan) -> Mapping[str, Any]:
+    limits = plan.limits
+    options = "rw,nosuid,nodev,mode=1777"
+    return client.api.create_host_config(
+        mounts=[
+            docker.types.Mount(
+                target=mount.target,
+                source=str(mount.source),
+                type="bind",
+                read_only=not mount.is_writable,
+                propagation="rprivate",
+            )
+            for mount in plan.mounts
+        ],
+        network_mode="none",
+        ipc_mode="private",
+        read_only=True,
+        tmpfs={"/tmp": f"{options},size={limits.tmp_bytes}"},
+        shm_size=limits.shm_bytes,
+        cap_drop=["ALL"],
+        security_opt=["no-new-privileges:true"],
+        init=True,
+        pids_limit=limits.processes,
+        mem_limit=limits.memory_bytes,
+        memswap_limit=limits.memory_bytes,
+        nano_cpus=int(limits.cpus * 1e9),
+        ulimits=[
+            docker.types.Ulimit(name="fsize", soft=limits.file_size_bytes, hard=limits.file_size_bytes),
+            docker.types.Ulimit(name="core", soft=0, hard=0),
+        ],
+        log_config=docker.types.LogConfig(type="json-file", config={"max-size": _LOG_BYTES, "max-file": "1"}),
+    )
+
+
+def _sweep(client: docker.DockerClient, instance_id: str) -> list[AgentId]:
+    """Remove and look again. Blocks."""
+    wanted = {"label": f"{INSTANCE_LABEL}={instance_id}"}
+    for container in client.api.containers(all=True, quiet=True, filters=wanted):
+        remove_container(client, container["Id"])
+    return [
+        AgentId(container["Names"][0].lstrip("/"))
+        for container in client.api.containers(all=True, filters=wanted)
+    ]

@@ -1,0 +1,120 @@
+"""The agent image: built from what lies here, and recognised by its labels."""
+
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+import docker
+import docker.errors
+
+from orchestrator.contracts.errors import ErrorCode, Unavailable
+from orchestrator.contracts.version import VERSION
+from orchestrator.contracts.wire.container_io import PROTOCOL
+from orchestrator.runners.engine import Engine
+from orchestrator.runners.programs import program_files, stamp_of, write_tree
+
+PROTOCOL_LABEL: Final = "dovecote.protocol"
+WIRE_LABEL: Final = "dovecote.wire"
+PROGRAMS_LABEL: Final = "dovecote.programs"
+VERSION_LABEL: Final = "dovecote.version"
+REBUILD: Final = "Run: dovecote image build"
+_DOCKERFILE: Final = Path(__file__).resolve().parents[2] / "container" / "image" / "Dockerfile"
+
+
+class ImageState(StrEnum):
+    """What an image is to this version. LEGACY: made for the seed document alone, without our labels.
+
+    STALE: understands us, but was built from other sources. OLD: must be built again before use.
+    """
+
+    MISSING = "missing"
+    OLD = "old"
+    STALE = "stale"
+    LEGACY = "legacy"
+    OK = "ok"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stamps:
+    """What an image of this version carries. wire: of the words both sides share. programs: of all of it."""
+
+    wire: str
+    programs: str
+
+
+def own_stamps() -> Stamps:
+    """The stamps of what lies here. Reads the disk; nothing of it changes while we run."""
+    return _stamps(program_files())
+
+
+def _stamps(files: Mapping[str, bytes]) -> Stamps:
+    wire = {path: text for path, text in files.items() if path.startswith("orchestrator/")}
+    return Stamps(wire=stamp_of(wire), programs=stamp_of(files))
+
+
+def state_by_labels(labels: Mapping[str, str], own: Stamps) -> ImageState:
+    """What an image with these labels is, if one of ours would carry `own`."""
+    if PROTOCOL_LABEL not in labels:
+        return ImageState.LEGACY
+    if labels[PROTOCOL_LABEL] != str(PROTOCOL) or labels.get(WIRE_LABEL) != own.wire:
+        return ImageState.OLD
+    return ImageState.OK if labels.get(PROGRAMS_LABEL) == own.programs else ImageState.STALE
+
+
+def image_state(client: docker.DockerClient, name: str, own: Stamps) -> ImageState:
+    """Whether the image is there and fits. Blocks."""
+    try:
+        image = client.images.get(name)
+    except docker.errors.ImageNotFound:
+        return ImageState.MISSING
+    return state_by_labels(image.labels, own)
+
+
+def build_image(engine: Engine, *, name: str, base: str, progress: Callable[[str], None]) -> str:
+    """Build the image `name` on `base` and return its id; each line of the build goes to `progress`.
+
+    Blocks for seconds. Needs no network if `base` is there. Raises Unavailable with the reason.
+    """
+    try:
+        return engine.run(lambda client: _build(client, name=name, base=base, progress=progress))
+    except docker.errors.BuildError as error:
+        raise Unavailable(
+            f"The image {name} can't be built on {base}: {error.msg}.",
+            code=ErrorCode.RUNNER_UNAVAILABLE,
+            suggestion=(
+                "Give a base image with Python 3.11 or newer, as in: dovecote image build --base "
+                "python:3.12-slim; without a registry, tools/make_base_image.sh makes one."
+            ),
+        ) from error
+
+
+def _build(client: docker.DockerClient, *, name: str, base: str, progress: Callable[[str], None]) -> str:
+    with tempfile.TemporaryDirectory(prefix="dovecote-image-") as place:
+        files = program_files()
+        own = _stamps(files)
+        write_tree(Path(place, "programs"), files)
+        Path(place, "Dockerfile").write_bytes(_DOCKERFILE.read_bytes())
+        lines = client.api.build(
+            path=place,
+            tag=name,
+            buildargs={"BASE": base},
+            labels={
+                PROTOCOL_LABEL: str(PROTOCOL),
+                WIRE_LABEL: own.wire,
+                PROGRAMS_LABEL: own.programs,
+                VERSION_LABEL: VERSION,
+            },
+            network_mode="none",
+            rm=True,
+            forcerm=True,
+            decode=True,
+        )
+        for line in lines:
+            if "error" in line:
+                raise docker.errors.BuildError(str(line["error"]).strip().rstrip("."), iter(()))
+            if text := str(line.get("stream") or line.get("status") or "").strip():
+                progress(text)
+        return str(client.images.get(name).id)

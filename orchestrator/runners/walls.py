@@ -1,0 +1,106 @@
+"""Mounts, opened before they are mounted and compared afterwards: what is inside is what was meant."""
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from orchestrator.contracts.errors import StartFailed
+from orchestrator.contracts.records.launch import LaunchPlan, Mount
+
+# Not every system that Docker runs on has descriptors that only name a place.
+_PLACE: Final = getattr(os, "O_PATH", os.O_RDONLY) | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenMount:
+    """A mount whose source was opened. device, inode: what it was then; descriptor: of the kind O_PATH."""
+
+    mount: Mount
+    descriptor: int
+    device: int
+    inode: int
+
+
+@contextmanager
+def opened_mounts(plan: LaunchPlan) -> Iterator[tuple[OpenMount, ...]]:
+    """Each mount of `plan`, opened for as long as the block runs. Raises StartFailed."""
+    with ExitStack() as stack:
+        found: list[OpenMount] = []
+        for mount in plan.mounts:
+            descriptor = _open_source(mount)
+            stack.callback(os.close, descriptor)
+            status = os.fstat(descriptor)
+            if stat.S_ISLNK(status.st_mode):
+                raise StartFailed(
+                    f"{mount.source}, which is mounted at {mount.target}, is a symbolic link.",
+                    suggestion="Put a directory there.",
+                )
+            found.append(
+                OpenMount(mount=mount, descriptor=descriptor, device=status.st_dev, inode=status.st_ino)
+            )
+        yield tuple(found)
+
+
+def _open_source(mount: Mount) -> int:
+    try:
+        return os.open(mount.source, _PLACE)
+    except OSError as error:
+        raise StartFailed(
+            f"{mount.source}, which is mounted at {mount.target}, can't be opened: {error.strerror}.",
+            suggestion="Run `dovecote doctor`: it names what is missing.",
+        ) from error
+
+
+def differences(pid: int, mounts: Sequence[OpenMount]) -> list[str]:
+    """What the process `pid` sees otherwise than meant; empty when all is right.
+
+    The descriptors of `mounts` are not used. Raises PermissionError where its root can't be read.
+    """
+    # This one link of the kernel's is followed on purpose.
+    root = os.open(f"/proc/{pid}/root", _PLACE & ~os.O_NOFOLLOW)
+    try:
+        return [text for mount in mounts if (text := _difference(root, mount)) is not None]
+    finally:
+        os.close(root)
+
+
+def _difference(root: int, wanted: OpenMount) -> str | None:
+    target = wanted.mount.target
+    try:
+        descriptor = _open_beneath(root, target)
+    except OSError as error:
+        return f"{target} can't be opened inside: {error.strerror}"
+    try:
+        found = os.fstat(descriptor)
+        if (found.st_dev, found.st_ino) != (wanted.device, wanted.inode):
+            return f"{target} is not {wanted.mount.source}"
+        is_read_only = bool(os.fstatvfs(descriptor).f_flag & os.ST_RDONLY)
+    finally:
+        os.close(descriptor)
+    if not wanted.mount.is_writable and not is_read_only:
+        return f"{target} is writable"
+    return None
+
+
+def _open_beneath(root: int, target: str) -> int:
+    """Open `target` below `root` component by component: a link inside would lead out of it."""
+    here = os.dup(root)
+    for name in target.strip("/").split("/"):
+        try:
+            there = os.open(name, _PLACE, dir_fd=here)
+        finally:
+            os.close(here)
+        here = there
+    return here
+
+
+def refuse_differences(found: Sequence[str]) -> None:
+    """Raises StartFailed if anything differs."""
+    if found:
+        raise StartFailed(
+            f"The walls are not as planned: {'; '.join(found)}.",
+            suggestion="Something changed directories while the agent started. Look at them, then try again.",
+        )

@@ -1,0 +1,58 @@
+"""What a start needs of a group's folder: the operator's text, and a workspace that is the agent's own."""
+
+import stat
+from pathlib import Path
+from typing import Final
+
+from orchestrator.contracts.ids import GroupFolder
+from orchestrator.store.group_folders import AGENT_FILE, WORKSPACE, give_tree
+from orchestrator.store.safe_dir import SafeDir
+from orchestrator.store.unsafe import UnsafeEntry, Vanished
+
+_MAX_AGENT_FILE_BYTES: Final = 256 * 1024
+
+
+def read_instructions(groups: Path, folder: str) -> str:
+    """The operator's `AGENT.md` of a group; empty when there is none. It is never mounted.
+
+    Raises OSError when it is there and can't be read.
+    """
+    try:
+        with SafeDir.open(groups / folder) as group:
+            return group.read(AGENT_FILE, _MAX_AGENT_FILE_BYTES).raw.decode("utf-8", "replace")
+    except FileNotFoundError:
+        return ""
+    except Vanished:
+        return ""
+    except UnsafeEntry as error:
+        raise OSError(f"{groups / folder / AGENT_FILE}: {error.message}") from error
+
+
+def give_workspace(groups: Path, folder: GroupFolder, *, uid: int | None, gid: int | None) -> Path:
+    """The workspace of a group, there and owned by its agent. A folder that is gone is made again.
+
+    Raises OSError, also when a link or a file is in the way.
+    """
+    mode = 0o700 if uid is None else 0o711
+    try:
+        with SafeDir.open(groups) as parent:
+            if parent.entry(folder) is None:
+                parent.make_child(folder, mode=mode).close()
+            with parent.child(folder) as group:
+                group.give(mode=mode)
+                if group.entry(WORKSPACE) is None:
+                    group.make_child(WORKSPACE, mode=0o700, uid=uid, gid=gid).close()
+                with group.child(WORKSPACE) as workspace:
+                    _hand_over(workspace, uid=uid, gid=gid)
+    except UnsafeEntry as error:
+        raise OSError(f"{groups / folder}: {error.message}") from error
+    return groups / folder / WORKSPACE
+
+
+def _hand_over(workspace: SafeDir, *, uid: int | None, gid: int | None) -> None:
+    if uid is None or gid is None:
+        return
+    entry = workspace.itself()
+    if entry.uid != uid:
+        give_tree(workspace, uid=uid, gid=gid)
+        workspace.give(mode=stat.S_IMODE(entry.mode), uid=uid, gid=gid)

@@ -1,0 +1,288 @@
+"""The routes, asked over a real socket."""
+
+import asyncio
+import stat
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from orchestrator.api.chat_watch import chat_now
+from orchestrator.api.render_errors import STATUS
+from orchestrator.contracts.errors import ErrorCode
+from orchestrator.contracts.ids import Jid
+from orchestrator.contracts.records.messages import OutboxStatus, TextSource
+from orchestrator.contracts.seams import Topic
+from orchestrator.store import outbox
+from orchestrator.store.database import Transaction
+from tests.edges.api.conftest import MAIN, Served, until_open
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+async def put_text(served: Served, text: str, *, key: str, status: OutboxStatus = OutboxStatus.SENT) -> int:
+    """A text in the outbox of the main chat, as the engine would leave it."""
+
+    def body(tx: Transaction) -> int:
+        (outbox_id,) = outbox.add(
+            tx, chat_jid=MAIN, parts=[text], source=TextSource.PAIR, source_key=key, at=AT, status=status
+        )
+        tx.wake(Topic.CHAT_VIEW)
+        return outbox_id
+
+    return await served.services.db.run(body)
+
+
+async def test_health_needs_no_token_and_says_the_version(served: Served) -> None:
+    async with served.client(token="") as client:
+        answer = await client.get("/api/health")
+
+    assert answer.status_code == 200
+    assert answer.json() == {"status": "ok", "version": "0.1.0"}
+
+
+@pytest.mark.parametrize("token", ["", "wrong", "ключ"], ids=["none", "wrong", "not ascii"])
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/api/v1/status"),
+        ("GET", "/api/v1/groups"),
+        ("POST", "/api/v1/groups"),
+        ("GET", "/api/v1/groups/main"),
+        ("PATCH", "/api/v1/groups/main"),
+        ("DELETE", "/api/v1/groups/main"),
+        ("POST", "/api/v1/chats/console:main/messages"),
+        ("GET", "/api/v1/chats/console:main/texts?after=0"),
+        ("GET", "/api/v1/chats/console:main/now"),
+    ],
+)
+async def test_every_other_route_needs_the_operators_token(
+    served: Served, token: str, method: str, path: str
+) -> None:
+    async with served.client(token="") as client:
+        headers = {"Authorization": f"Bearer {token}".encode()} if token else {}
+        answer = await client.request(method, path, headers=headers, content=b"not even json")
+
+    assert answer.status_code == 401
+    assert answer.json()["error"]["code"] == "UNAUTHORIZED"
+    assert answer.headers["www-authenticate"] == "Bearer"
+
+
+async def test_only_this_user_can_reach_the_socket_and_the_token(served: Served) -> None:
+    assert stat.S_IMODE(served.paths.socket.stat().st_mode) == 0o600
+    assert stat.S_IMODE(served.paths.operator_token.stat().st_mode) == 0o600
+
+
+async def test_a_message_is_stored_when_the_post_is_answered_and_once_for_one_id(served: Served) -> None:
+    path = f"/api/v1/chats/{MAIN}/messages"
+    async with served.client() as client:
+        first = await client.post(path, json={"text": "hello", "message_id": "m1"})
+        again = await client.post(path, json={"text": "hello", "message_id": "m1"})
+        other = await client.post(path, json={"text": "hello"})
+
+    assert (first.status_code, first.json()) == (201, {"message_id": "m1"})
+    assert again.json() == {"message_id": "m1"}
+    assert other.json()["message_id"] != "m1"
+    async with served.services.db.reader() as reader:
+        rows = await reader.all("SELECT message_id FROM messages ORDER BY seq")
+    assert [row["message_id"] for row in rows] == ["m1", other.json()["message_id"]]
+
+
+async def test_texts_come_in_order_from_the_place_that_was_asked_for(served: Served) -> None:
+    first = await put_text(served, "one", key="a")
+    second = await put_text(served, "two", key="b")
+    await put_text(served, "waits", key="c", status=OutboxStatus.QUEUED)
+
+    async with served.client() as client:
+        now = (await client.get(f"/api/v1/chats/{MAIN}/now")).json()
+        all_of_it = (await client.get(f"/api/v1/chats/{MAIN}/texts?after=0")).json()
+        rest = (await client.get(f"/api/v1/chats/{MAIN}/texts?after={first}")).json()
+
+    assert now["last_id"] == second
+    assert [text["text"] for text in all_of_it["texts"]] == ["one", "two"]
+    assert [text["id"] for text in rest["texts"]] == [second]
+    assert (rest["last_id"], rest["outbox"], rest["is_quiet"]) == (second, 1, False)
+    assert not rest["texts"][0]["is_notice"]
+
+
+async def test_a_long_poll_is_answered_as_soon_as_a_text_is_sent(served: Served) -> None:
+    async with served.client() as client, asyncio.TaskGroup() as tasks:
+        seen = (await client.get(f"/api/v1/chats/{MAIN}/texts?after=0")).json()["version"]
+        started = served.services.clock.monotonic()
+        query = {"after": "0", "wait_s": "20", "seen": seen}
+        waiting = tasks.create_task(client.get(f"/api/v1/chats/{MAIN}/texts", params=query, timeout=30))
+        await asyncio.sleep(0.1)
+        assert not waiting.done()
+
+        await put_text(served, "here", key="a")
+        news = (await waiting).json()
+
+    assert [text["text"] for text in news["texts"]] == ["here"]
+    assert served.services.clock.monotonic() - started < 5
+
+
+async def test_a_long_poll_is_answered_when_the_assistant_begins_to_type(served: Served) -> None:
+    async with served.client() as client, asyncio.TaskGroup() as tasks:
+        seen = (await client.get(f"/api/v1/chats/{MAIN}/texts?after=0")).json()["version"]
+        query = {"after": "0", "wait_s": "20", "seen": seen}
+        waiting = tasks.create_task(client.get(f"/api/v1/chats/{MAIN}/texts", params=query, timeout=30))
+
+        await served.console.set_typing(MAIN, is_typing=True)
+        news = (await waiting).json()
+
+    assert news["typing"] is True
+    assert news["version"] != seen
+
+
+async def test_a_long_poll_without_news_ends_with_the_state_as_it_is(served: Served) -> None:
+    async with served.client() as client:
+        first = (await client.get(f"/api/v1/chats/{MAIN}/texts?after=0")).json()
+        query = {"after": "0", "wait_s": "0.2", "seen": first["version"]}
+        second = (await client.get(f"/api/v1/chats/{MAIN}/texts", params=query)).json()
+
+    assert second == first
+    assert second["is_quiet"]
+
+
+async def test_groups_can_be_made_seen_changed_and_removed(served: Served) -> None:
+    new = {"jid": "console:garden", "folder": "garden", "requires_trigger": False, "name": "Garden"}
+    async with served.client() as client:
+        made = await client.post("/api/v1/groups", json=new)
+        changed = await client.patch("/api/v1/groups/garden", json={"timezone": "Asia/Tokyo"})
+        shown = await client.get("/api/v1/groups/garden")
+        listed = await client.get("/api/v1/groups")
+        removed = await client.delete("/api/v1/groups/garden")
+        gone = await client.get("/api/v1/groups/garden")
+
+    assert made.status_code == 201
+    assert made.json()["name"] == "Garden"
+    assert changed.json()["timezone"] == "Asia/Tokyo"
+    assert shown.json() == changed.json()
+    assert [group["folder"] for group in listed.json()] == ["main", "garden"]
+    assert removed.json()["folder"] == "garden"
+    assert gone.status_code == 404
+    assert (served.paths.groups / "garden" / "AGENT.md").is_file()
+
+
+async def test_the_status_counts_what_waits(served: Served) -> None:
+    async with served.client() as client:
+        await client.post(f"/api/v1/chats/{MAIN}/messages", json={"text": "hello"})
+        await put_text(served, "waits", key="c", status=OutboxStatus.QUEUED)
+        status = (await client.get("/api/v1/status")).json()
+
+    assert (status["messages_waiting"], status["texts_waiting"]) == (1, 1)
+    assert [group["folder"] for group in status["groups"]] == ["main"]
+    assert status["live_agents"] == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "code"),
+    [
+        ("POST", "/api/v1/groups", {"jid": "console:a"}, 400, "INVALID_REQUEST"),
+        ("POST", "/api/v1/groups", {"jid": "console:a", "folder": "../x"}, 400, "INVALID_REQUEST"),
+        ("POST", "/api/v1/groups", {"jid": "console:a", "folder": "a", "x": 1}, 400, "INVALID_REQUEST"),
+        ("POST", "/api/v1/groups", {"jid": "console:main", "folder": "a"}, 409, "ALREADY_REGISTERED"),
+        ("PATCH", "/api/v1/groups/main", {"colour": "red"}, 400, "INVALID_REQUEST"),
+        ("PATCH", "/api/v1/groups/main", {"is_main": "yes"}, 400, "INVALID_REQUEST"),
+        ("PATCH", "/api/v1/groups/main", [1], 400, "INVALID_REQUEST"),
+        ("DELETE", "/api/v1/groups/none", None, 404, "NOT_FOUND"),
+        ("POST", "/api/v1/chats/1203@g.us/messages", {"text": "x"}, 404, "NOT_FOUND"),
+        ("POST", "/api/v1/chats/console:main/messages", {"text": ""}, 400, "INVALID_REQUEST"),
+        ("POST", "/api/v1/chats/console:main/messages", {"text": " "}, 400, "INVALID_REQUEST"),
+        ("POST", "/api/v1/chats/console:main/messages", {"text": "x", "message_id": "../x"}, 400, "INVALID_REQUEST"),
+        ("GET", "/api/v1/chats/console:main/texts", None, 400, "INVALID_REQUEST"),
+        ("GET", "/api/v1/chats/console:main/texts?after=-1", None, 400, "INVALID_REQUEST"),
+        ("GET", "/api/v1/chats/console:main/texts?after=0&wait_s=26", None, 400, "INVALID_REQUEST"),
+        ("GET", "/api/v1/chats/console:main/texts?after=0&wait_s=nan", None, 400, "INVALID_REQUEST"),
+        ("GET", "/api/v1/nothing", None, 404, "NOT_FOUND"),
+        ("PUT", "/api/v1/status", None, 405, "INVALID_REQUEST"),
+    ],
+)
+async def test_what_is_wrong_is_answered_with_a_code_and_a_sentence(
+    served: Served, method: str, path: str, body: Any, status: int, code: str
+) -> None:
+    async with served.client() as client:
+        answer = await client.request(method, path, json=body)
+
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (status, code)
+    assert error["message"].endswith((".", "?"))
+
+
+async def test_a_body_that_is_too_long_is_refused_announced_or_not(served: Served) -> None:
+    async def chunks() -> Any:
+        for _ in range(20):
+            yield b'{"text":"' + b"x" * 100_000
+
+    path = f"/api/v1/chats/{MAIN}/messages"
+    async with served.client() as client:
+        announced = await client.post(path, content=b"x" * 1_100_000)
+    async with served.client() as client:
+        streamed = await client.post(path, content=chunks())
+    async with served.client() as client:
+        after = await client.get("/api/health")
+
+    assert (announced.status_code, streamed.status_code) == (413, 413)
+    assert announced.json()["error"]["code"] == "LIMIT_EXCEEDED"
+    assert after.status_code == 200
+
+
+async def test_the_longest_text_that_is_allowed_is_taken(served: Served) -> None:
+    async with served.client() as client:
+        answer = await client.post(f"/api/v1/chats/{MAIN}/messages", json={"text": "x" * 512 * 1024})
+
+    assert answer.status_code == 201
+
+
+async def test_a_stale_socket_is_replaced_and_none_is_left_behind(served: Served) -> None:
+    other = served.paths.run / "second.sock"
+    other.write_text("left by a crash")
+    second = type(served.server)(
+        services=served.services,
+        door=served.console,
+        credentials=served.server._credentials,
+        socket_path=other,
+    )
+
+    async with asyncio.TaskGroup() as tasks:
+        serving = tasks.create_task(second.run())
+        await until_open(other)
+        serving.cancel()
+
+    assert not other.exists()
+
+
+async def test_a_stop_does_not_wait_for_a_long_poll(served: Served) -> None:
+    other = served.paths.run / "second.sock"
+    second = type(served.server)(
+        services=served.services,
+        door=served.console,
+        credentials=served.server._credentials,
+        socket_path=other,
+    )
+    started = served.services.clock.monotonic()
+
+    async with asyncio.TaskGroup() as tasks:
+        serving = tasks.create_task(second.run())
+        await until_open(other)
+        reader, writer = await asyncio.open_unix_connection(str(other))
+        head = f"GET /api/v1/chats/{MAIN}/texts?after=0&wait_s=25&seen=0.0.0.0.0 HTTP/1.1\r\nHost: x\r\n"
+        writer.write(f"{head}Authorization: Bearer {served.token}\r\n\r\n".encode())
+        await writer.drain()
+        await asyncio.sleep(0.2)
+        serving.cancel()
+        await asyncio.wait([serving])
+        await reader.read()
+        writer.close()
+        await writer.wait_closed()
+
+    assert served.services.clock.monotonic() - started < 8
+
+
+async def test_every_error_code_has_its_status_and_the_place_of_an_empty_chat_is_the_start(
+    served: Served,
+) -> None:
+    now = await chat_now(served.services, Jid("console:nobody"))
+
+    assert set(STATUS) == set(ErrorCode)
+    assert (now.last_id, now.last_seq) == (0, 0)

@@ -1,0 +1,1 @@
+"""The agent runner and its parts as real processes with real directories."""

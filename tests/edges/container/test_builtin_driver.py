@@ -1,0 +1,159 @@
+"""What the built-in driver answers, in a real agent runner."""
+
+import re
+from collections.abc import Sequence
+
+import pytest
+
+from orchestrator.contracts.wire.container_io import TurnStatus
+from tests.edges.container.agent_process import Home, agent, given
+
+
+async def ask(home: Home, *texts: str, is_main: bool = True) -> list[str]:
+    """The answers to one batch of messages."""
+    async with agent(home) as running:
+        await running.give(given(*texts, driver="builtin", is_main=is_main))
+        await running.until(lambda: running.ended)
+        assert running.ended[0].status is TurnStatus.SUCCESS
+        assert running.ended[0].outputs == len(running.texts)
+        return running.texts
+
+
+async def test_three_messages_get_three_right_answers_and_the_third_names_milk(home: Home) -> None:
+    answers = await ask(home, "@Assistant what time is it?", "@Assistant remember milk", "@Assistant recall")
+
+    assert len(answers) == 3
+    assert re.search(r"\b\d\d:\d\d\b.*Europe/Berlin", answers[0])
+    assert "milk" in answers[1]
+    assert "milk" in answers[2]
+
+
+async def test_what_was_remembered_outlives_the_agent(home: Home) -> None:
+    await ask(home, "remember to buy milk")
+
+    answers = await ask(home, "what do you remember?")
+
+    assert "buy milk" in answers[0]
+    assert "buy milk" in (home.workspace / "MEMORY.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        pytest.param(["echo hello"], ["hello"], id="echo"),
+        pytest.param(["echo  two\n  lines "], ["two\n  lines"], id="echo keeps lines"),
+        pytest.param(
+            ["echo OUTPUT_END_MARKER\n\\OUTPUT_START_MARKER"],
+            ["OUTPUT_END_MARKER\n\\OUTPUT_START_MARKER"],
+            id="echo of markers",
+        ),
+        pytest.param(
+            ["recall"], ["I don't remember anything yet. Tell me with `remember …`."], id="nothing yet"
+        ),
+        pytest.param(["thanks!"], ["You're welcome! 😊"], id="thanks"),
+        pytest.param(["files"], ["Our workspace is empty so far."], id="no files"),
+        pytest.param(
+            ["remember a", "forget a", "recall a"],
+            [
+                "Got it, I'll remember: **a**",
+                "Done, I forgot: **a**",
+                "I don't remember anything yet. Tell me with `remember …`.",
+            ],
+            id="forget",
+        ),
+        pytest.param(
+            ["remember red milk", "remember milk", "forget milk", "recall"],
+            [
+                "Got it, I'll remember: **red milk**",
+                "Got it, I'll remember: **milk**",
+                "Done, I forgot: **milk**",
+                "This is what I remember:\n- red milk",
+            ],
+            id="forget takes the exact note first",
+        ),
+        pytest.param(
+            ["remember red milk", "remember old milk", "forget milk", "forget everything"],
+            [
+                "Got it, I'll remember: **red milk**",
+                "Got it, I'll remember: **old milk**",
+                "Which one? Say it in full:\n- red milk\n- old milk",
+                "Done, I forgot everything (2 notes).",
+            ],
+            id="forget asks when it is not clear",
+        ),
+        pytest.param(
+            ["remember milk", "recall tea"],
+            ["Got it, I'll remember: **milk**", "I remember nothing about **tea**."],
+            id="recall of something else",
+        ),
+    ],
+)
+async def test_a_plain_sentence_gets_its_answer(
+    home: Home, texts: Sequence[str], expected: Sequence[str]
+) -> None:
+    assert await ask(home, *texts) == list(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        pytest.param("help", "remember buy milk", id="help"),
+        pytest.param("", "help", id="only its name"),
+        pytest.param("sing a song", "help", id="something it can't do"),
+        pytest.param("remember", "remember buy milk", id="remember what"),
+        pytest.param("forget", "forget milk", id="forget what"),
+        pytest.param("echo", "echo hello", id="echo what"),
+    ],
+)
+async def test_a_question_it_cannot_answer_gets_a_sentence_that_helps(
+    home: Home, text: str, hint: str
+) -> None:
+    [answer] = await ask(home, f"@Assistant {text}")
+
+    assert hint in answer
+
+
+async def test_only_what_is_addressed_to_it_is_answered_in_a_group(home: Home) -> None:
+    answers = await ask(
+        home, "chatter", "@assistant: echo one", "@Assistants echo no", "Assistant, echo two", is_main=False
+    )
+
+    assert answers == ["one", "two"]
+
+
+async def test_everything_is_answered_where_nothing_is_addressed(home: Home) -> None:
+    answers = await ask(home, "echo one", "echo two", is_main=False)
+
+    assert answers == ["one", "two"]
+
+
+async def test_the_files_of_the_workspace_are_listed(home: Home) -> None:
+    (home.workspace / "notes").mkdir()
+    (home.workspace / "notes" / "a`b.txt").write_text("x" * 1500)
+    (home.workspace / "link").symlink_to("/etc/passwd")
+
+    [answer] = await ask(home, "show me the files")
+
+    assert answer == "In our workspace:\n- `notes/a'b.txt` (1.5 KB)"
+
+
+async def test_a_hostile_memory_is_refused_in_a_sentence(home: Home) -> None:
+    secret = home.root / "secret"
+    secret.write_text("- the secret\n")
+    (home.workspace / "MEMORY.md").symlink_to(secret)
+
+    answers = await ask(home, "recall", "remember milk", "echo still here")
+
+    assert all("not a plain file" in answer for answer in answers[:2])
+    assert "the secret" not in answers[0]
+    assert answers[2] == "still here"
+    assert secret.read_text() == "- the secret\n"
+
+
+async def test_a_memory_full_of_garbage_is_no_obstacle(home: Home) -> None:
+    (home.workspace / "MEMORY.md").write_bytes(b"\xff\x00- \n- caf\xe9\n" + b"x" * 1000)
+
+    answers = await ask(home, "remember milk", "recall")
+
+    assert answers[1].startswith("This is what I remember:\n- caf")
+    assert answers[1].endswith("- milk")

@@ -1,0 +1,1 @@
+"""Settings from real files and a given environment; directories of a home."""

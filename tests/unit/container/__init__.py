@@ -1,0 +1,1 @@
+"""What runs inside a container, as far as it needs no disk."""

@@ -1,0 +1,1 @@
+"""The shared words: ids, errors and the wire."""

@@ -1,0 +1,56 @@
+"""The rules that names keep."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.contracts.ids import is_file_name, is_folder_name, new_id
+
+REFUSED_EVERYWHERE = {
+    "empty": "",
+    "hidden": ".x",
+    "parent": "..",
+    "path": "a/b",
+    "newline at the end": "a\n",
+    "space": "a b",
+    "not ascii": "ä",
+    "nul": "a\x00",
+}
+
+
+@pytest.mark.parametrize("name", ["a", "0", "1718-close", "A.b_c-d", "x" * 128])
+def test_a_file_name_within_the_rule_is_taken(name: str) -> None:
+    assert is_file_name(name)
+
+
+@pytest.mark.parametrize("name", [*REFUSED_EVERYWHERE.values(), "-a", "_a", "x" * 129], ids=repr)
+def test_a_file_name_outside_the_rule_is_refused(name: str) -> None:
+    assert not is_file_name(name)
+
+
+@pytest.mark.parametrize("name", ["main", "0", "a_b-c", "x" * 64, "console"])
+def test_a_folder_name_within_the_rule_is_taken(name: str) -> None:
+    assert is_folder_name(name)
+
+
+@pytest.mark.parametrize("name", [*REFUSED_EVERYWHERE.values(), "Main", "a.b", "@a", "x" * 65], ids=repr)
+def test_a_folder_name_outside_the_rule_is_refused(name: str) -> None:
+    assert not is_folder_name(name)
+
+
+@pytest.mark.parametrize("name", ["global", "errors", "con", "nul", "prn", "aux", "com1", "lpt9"])
+def test_a_reserved_folder_name_is_refused(name: str) -> None:
+    assert not is_folder_name(name)
+
+
+@given(st.sampled_from(["agent", "turn", "tree"]))
+def test_a_fresh_id_begins_with_its_prefix_and_keeps_the_file_name_rule(prefix: str) -> None:
+    fresh = new_id(prefix)
+
+    assert fresh.startswith(f"{prefix}-")
+    assert is_file_name(fresh)
+    assert len(fresh) == len(prefix) + 17
+
+
+def test_fresh_ids_differ() -> None:
+    assert len({new_id("agent") for _ in range(10_000)}) == 10_000

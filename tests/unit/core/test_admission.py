@@ -1,0 +1,189 @@
+"""Who runs next."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from orchestrator.contracts.ids import GroupFolder
+from orchestrator.core.admission import Decision, Live, Waiting, choose
+
+
+def waits(group: str, since: int = 1, served: int = 0) -> Waiting:
+    return Waiting(group=GroupFolder(group), since_seq=since, last_served=served)
+
+
+def busy(group: str) -> Live:
+    return Live(group=GroupFolder(group), is_busy=True, idle_since=None)
+
+
+def idle(group: str, since: float) -> Live:
+    return Live(group=GroupFolder(group), is_busy=False, idle_since=since)
+
+
+def decision(*, start: str = "", feed: str = "", close: str = "") -> Decision:
+    def groups(names: str) -> tuple[GroupFolder, ...]:
+        return tuple(GroupFolder(name) for name in names.split())
+
+    return Decision(start=groups(start), feed=groups(feed), close=groups(close))
+
+
+@pytest.mark.parametrize(
+    ("waiting", "live", "max_running", "max_live", "expected"),
+    [
+        ([], [], 5, 20, decision()),
+        ([], [idle("a", 1)], 5, 1, decision()),
+        ([waits("b", 2), waits("a", 1), waits("c", 3)], [], 2, 20, decision(start="a b")),
+        ([waits("a", 1, served=4), waits("b", 9, served=3)], [], 1, 20, decision(start="b")),
+        ([waits("a", 9), waits("b", 1, served=1)], [], 1, 20, decision(start="a")),
+        ([waits("a")], [busy("a")], 1, 1, decision(feed="a")),
+        ([waits("a"), waits("b", 2)], [busy("a")], 1, 20, decision(feed="a")),
+        ([waits("a")], [idle("a", 1)], 1, 1, decision(feed="a")),
+        ([waits("a")], [idle("a", 1), busy("b")], 1, 20, decision()),
+        ([waits("a", 1), waits("b", 2)], [idle("b", 1)], 1, 20, decision(start="a")),
+        ([waits("a")], [busy("b"), busy("c")], 5, 2, decision()),
+        ([waits("a")], [idle("b", 7), idle("c", 3)], 5, 2, decision(close="c")),
+        ([waits("a"), waits("d", 2)], [idle("b", 7), idle("c", 3)], 5, 2, decision(close="c b")),
+        ([waits("a"), waits("c", 2)], [idle("b", 7), idle("c", 3)], 5, 2, decision(feed="c", close="b")),
+        ([waits("a"), waits("c", 2)], [idle("b", 7), idle("c", 3)], 1, 2, decision(close="b")),
+        ([waits("a")], [busy("b"), idle("c", 3)], 1, 2, decision()),
+        ([waits("a"), waits("d", 2)], [idle("c", 3)], 5, 2, decision(start="a", close="c")),
+    ],
+    ids=[
+        "nobody waits",
+        "idle ones stay when nobody waits",
+        "oldest first up to the running limit",
+        "served longest ago first",
+        "never served before served",
+        "a busy one is fed at the limits",
+        "feeding a busy one takes no slot",
+        "an idle one is fed",
+        "an idle one waits for a running slot",
+        "in order over idle ones too",
+        "nothing to close",
+        "longest idle is closed",
+        "one is closed for each start held back",
+        "an idle one that is waited for is fed and not closed",
+        "a start held back keeps its running slot",
+        "nothing is closed without a running slot",
+        "the last live slot is used first",
+    ],
+)
+def test_who_is_started_fed_and_closed(
+    waiting: Sequence[Waiting], live: Sequence[Live], max_running: int, max_live: int, expected: Decision
+) -> None:
+    assert choose(waiting, live, max_running=max_running, max_live=max_live) == expected
+
+
+GROUPS = [f"g{n}" for n in range(6)]
+SITUATIONS = st.tuples(
+    st.lists(
+        st.builds(waits, st.sampled_from(GROUPS), st.integers(1, 9), st.integers(0, 4)),
+        unique_by=lambda entry: entry.group,
+    ),
+    st.lists(
+        st.builds(busy, st.sampled_from(GROUPS)) | st.builds(idle, st.sampled_from(GROUPS), st.floats(0, 9)),
+        unique_by=lambda agent: agent.group,
+    ),
+)
+
+
+@given(SITUATIONS, st.integers(1, 5), st.integers(1, 6))
+def test_no_limit_is_passed_and_nobody_is_named_twice(
+    situation: tuple[list[Waiting], list[Live]], max_running: int, max_live: int
+) -> None:
+    waiting, live = situation
+    busy_now = {agent.group for agent in live if agent.is_busy}
+
+    chosen = choose(waiting, live, max_running=max_running, max_live=max_live)
+
+    more_running = len(chosen.start) + len(set(chosen.feed) - busy_now)
+    assert more_running <= max(0, max_running - len(busy_now))
+    assert len(live) + len(chosen.start) <= max(max_live, len(live))
+    named = [*chosen.start, *chosen.feed, *chosen.close]
+    assert len(named) == len(set(named))
+    assert {*chosen.start, *chosen.feed} <= {entry.group for entry in waiting}
+    assert set(chosen.close) <= {agent.group for agent in live} - busy_now - {
+        entry.group for entry in waiting
+    }
+
+
+@given(SITUATIONS, st.integers(1, 5), st.integers(1, 6))
+def test_no_slot_stays_empty_while_somebody_can_use_it(
+    situation: tuple[list[Waiting], list[Live]], max_running: int, max_live: int
+) -> None:
+    waiting, live = situation
+    groups_live = {agent.group for agent in live}
+    busy_now = {agent.group for agent in live if agent.is_busy}
+
+    chosen = choose(waiting, live, max_running=max_running, max_live=max_live)
+
+    used = len(busy_now) + len(chosen.start) + len(set(chosen.feed) - busy_now) + len(chosen.close)
+    left = {entry.group for entry in waiting} - {*chosen.start, *chosen.feed}
+    held_back = left - groups_live
+    assert used >= max_running or not (left & groups_live)
+    assert used >= max_running or len(live) + len(chosen.start) >= max_live or not held_back
+
+
+class Queue(RuleBasedStateMachine):
+    """A queue that lives by `choose`: groups get work, agents run, end their turns and go."""
+
+    MAX_RUNNING, MAX_LIVE = 2, 3
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 0
+        self.waiting: dict[str, int] = {}
+        self.served: dict[str, int] = {}
+        self.agents: dict[str, float | None] = {}
+        self.passed_over: dict[str, list[str]] = {}
+
+    @rule(group=st.sampled_from(GROUPS))
+    def work_arrives(self, group: str) -> None:
+        self.now += 1
+        if group not in self.waiting:
+            self.waiting[group] = self.now
+            self.passed_over[group] = []
+
+    @precondition(lambda self: any(since is None for since in self.agents.values()))
+    @rule(data=st.data())
+    def a_turn_ends(self, data: st.DataObject) -> None:
+        self.now += 1
+        running = sorted(group for group, since in self.agents.items() if since is None)
+        self.agents[data.draw(st.sampled_from(running))] = float(self.now)
+
+    @rule()
+    def the_queue_admits(self) -> None:
+        chosen = choose(
+            [waits(group, since, self.served.get(group, 0)) for group, since in self.waiting.items()],
+            [busy(g) if since is None else idle(g, since) for g, since in self.agents.items()],
+            max_running=self.MAX_RUNNING,
+            max_live=self.MAX_LIVE,
+        )
+        for group in chosen.close:
+            assert self.agents.pop(group) is not None
+        for group in (*chosen.start, *chosen.feed):
+            was_busy = group in self.agents and self.agents[group] is None
+            self.now += 1
+            self.agents[group], self.served[group] = None, self.now
+            del self.waiting[group], self.passed_over[group]
+            if not was_busy:
+                for other in self.passed_over.values():
+                    other.append(group)
+
+    @invariant()
+    def limits_hold(self) -> None:
+        assert sum(since is None for since in self.agents.values()) <= self.MAX_RUNNING
+        assert len(self.agents) <= self.MAX_LIVE
+
+    @invariant()
+    def no_group_comes_twice_before_another_that_waits_comes_once(self) -> None:
+        for others in self.passed_over.values():
+            # A feed to an agent at work takes nothing from those who wait and is not counted.
+            assert len(others) == len(set(others))
+
+
+TestQueue = Queue.TestCase
+TestQueue.settings = settings(max_examples=60, stateful_step_count=40)

@@ -1,0 +1,1 @@
+"""The tree of settings, without a disk."""
