@@ -20,6 +20,7 @@ from orchestrator.commands.groups import NewGroup, add_group, list_groups
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import HostCaller
 from orchestrator.contracts.ids import Jid
+from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND
 from orchestrator.contracts.records.messages import InboundMessage
 from orchestrator.contracts.seams import Channel, Checkpoints, Clock, Runner, Topic
 from orchestrator.engine.activities import Activities, Activity
@@ -78,6 +79,7 @@ class Replacements:
     runner: tuple[Runner, str] | None = None
     channels: Sequence[Channel] = ()
     watches: bool = True
+    agent_command: tuple[str, ...] = AGENT_RUNNER_COMMAND
     serves_api: bool = True
 
 
@@ -149,7 +151,12 @@ async def running(
         await _give_shared_texts(paths)
         outbox = OutboxSender(services, channels)
         run_parts = RunParts(
-            services=services, boxes=boxes, runner=runner, channels=channels, instance_id=instance_id
+            services=services,
+            boxes=boxes,
+            runner=runner,
+            channels=channels,
+            instance_id=instance_id,
+            command=parts.agent_command,
         )
         async with asyncio.TaskGroup() as group:
             activities = Activities(group)

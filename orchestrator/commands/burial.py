@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from orchestrator.commands.services import Services
-from orchestrator.commands.turns import break_off, end_turn, hold
+from orchestrator.commands.turns import begin_turn, break_off, end_turn, hold
 from orchestrator.contracts.ids import AgentId, TurnId
 from orchestrator.contracts.records.agents import Agent, EndReason, ExitStatus
 from orchestrator.contracts.records.messages import StoredMessage
 from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.codec import WireError, from_plain
-from orchestrator.contracts.wire.container_io import TurnEnded
+from orchestrator.contracts.wire.container_io import TurnEnded, TurnStarted
 from orchestrator.core.chat.retry import DeathCause
 from orchestrator.core.states.agent import AGENT, AgentEventKind
 from orchestrator.store import agents, messages, requests
@@ -32,6 +32,33 @@ class Remains:
     acks: Mapping[TurnId, object]
     unread: Collection[str]
     exit: ExitStatus | None
+
+
+def begin_acknowledged_turns(
+    tx: Transaction, agent: Agent, acks: Mapping[TurnId, object], *, at: datetime
+) -> TurnId | None:
+    """Believe `acks/` that turns began whose events were not read; the one that still runs.
+
+    Done before a dead agent's box is drained: what lies there counts for that turn, so that a
+    message whose turn asked for something is never run again as if it had not.
+    """
+    open_turn: TurnId | None = None
+    for turn_id, plain in acks.items():
+        event = _turn_started(plain)
+        if event is None or event.turn_id != turn_id:
+            continue
+        known = agents.turn(tx, agent.agent_id, turn_id)
+        if known is None or known.ended_at is None:
+            begin_turn(tx, agent, event, at=at)
+            open_turn = turn_id
+    return open_turn
+
+
+def _turn_started(plain: object) -> TurnStarted | None:
+    try:
+        return from_plain(TurnStarted, plain)
+    except WireError:
+        return None
 
 
 def bury(tx: Transaction, services: Services, agent_id: AgentId, remains: Remains, *, at: datetime) -> None:

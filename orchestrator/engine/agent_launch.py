@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -55,7 +56,13 @@ async def prepare_places(services: Services, group: Group, identity: Identity, b
 
 
 def launch_plan(
-    services: Services, group: Group, identity: Identity, places: AgentPlaces, *, instance_id: str
+    services: Services,
+    group: Group,
+    identity: Identity,
+    places: AgentPlaces,
+    *,
+    instance_id: str,
+    command: Sequence[str],
 ) -> LaunchPlan:
     """The walls and limits of this group's agent."""
     wanted = services.settings.agent
@@ -69,6 +76,7 @@ def launch_plan(
         uid=identity.uid,
         gid=identity.uid,
         image=wanted.image,
+        command=command,
     )
 
 

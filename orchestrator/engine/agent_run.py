@@ -152,7 +152,14 @@ class AgentRun:
                 suggestion="Check them: dovecote doctor",
             ) from error
         parts.boxes.watch(state.caller, box)
-        plan = launch_plan(services, state.group, identity, places, instance_id=parts.instance_id)
+        plan = launch_plan(
+            services,
+            state.group,
+            identity,
+            places,
+            instance_id=parts.instance_id,
+            command=parts.command,
+        )
         state.handle = await parts.runner.start(plan)
         return (to_json(first) + "\n").encode()
 

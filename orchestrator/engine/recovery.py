@@ -1,6 +1,6 @@
 """At a start: what an earlier process left behind gets its one true state."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import structlog
@@ -10,11 +10,12 @@ from orchestrator.commands.delivery import forget_in_flight
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.errors import Unavailable
-from orchestrator.contracts.ids import AgentId, BoxName
+from orchestrator.contracts.ids import AgentId, BoxName, TurnId
 from orchestrator.contracts.records.agents import Agent, EndReason
 from orchestrator.contracts.seams import Boxes, BoxPort, Runner
 from orchestrator.core.chat.retry import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
+from orchestrator.engine.run_end import last_caller
 from orchestrator.store import agents
 
 _log = structlog.get_logger(__name__)
@@ -68,9 +69,12 @@ async def _bury_left(services: Services, boxes: Boxes, agent: Agent, *, is_dead:
     if not is_dead:
         _log.error("agent.not_verified_dead", agent=agent.agent_id, runner=agent.runner)
     box = await boxes.reopen(agent.box)
+    acks: dict[TurnId, object] = {}
+    services.checkpoints.reached("agent.dead")
     if box is not None:
-        await boxes.drain(_caller(agent), box)
-    remains = await _remains(box, is_dead=is_dead)
+        acks = await box.read_acks()
+        await boxes.drain(await last_caller(services, _caller(agent), acks), box)
+    remains = await _remains(box, acks, is_dead=is_dead)
     at = services.clock.now()
     await services.db.run(lambda tx: bury(tx, services, agent.agent_id, remains, at=at))
     if box is not None:
@@ -78,12 +82,12 @@ async def _bury_left(services: Services, boxes: Boxes, agent: Agent, *, is_dead:
     _log.info("agent.buried", agent=agent.agent_id, group=agent.group, verified=is_dead)
 
 
-async def _remains(box: BoxPort | None, *, is_dead: bool) -> Remains:
+async def _remains(box: BoxPort | None, acks: Mapping[TurnId, object], *, is_dead: bool) -> Remains:
     return Remains(
         cause=DeathCause.ORCHESTRATOR,
         reason=EndReason.ORCHESTRATOR_DIED,
         event=AgentEventKind.FOUND_DEAD if is_dead else AgentEventKind.NOT_FOUND,
-        acks={} if box is None else await box.read_acks(),
+        acks=acks,
         unread=() if box is None else tuple(await box.unread_inputs()),
         exit=None,
     )

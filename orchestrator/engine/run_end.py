@@ -2,16 +2,23 @@
 
 import asyncio
 import contextlib
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
-from orchestrator.commands.burial import Remains, bury
+from orchestrator.commands.burial import Remains, begin_acknowledged_turns, bury
+from orchestrator.commands.services import Services
+from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.errors import Unavailable
+from orchestrator.contracts.ids import TurnId
 from orchestrator.contracts.records.agents import EndReason, ExitStatus
 from orchestrator.contracts.seams import AgentHandle
 from orchestrator.core.chat.retry import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.engine.persistence import persist
 from orchestrator.engine.run_state import RunState
+from orchestrator.store import agents
+from orchestrator.store.database import Transaction
 
 _DEAD_WITHIN_S: Final = 10.0
 
@@ -22,14 +29,17 @@ async def bury_run(state: RunState, exit_status: ExitStatus | None) -> None:
     if state.handle is not None:
         await _make_sure_it_is_dead(state, state.handle)
     services.checkpoints.reached("agent.dead")
+    acks: dict[TurnId, object] = {}
     if state.box is not None:
-        await boxes.drain(state.caller, state.box)
+        acks = await state.box.read_acks()
+        caller = await last_caller(services, state.caller, acks)
+        await boxes.drain(caller, state.box)
     cause, reason, event = _verdict(state, exit_status)
     remains = Remains(
         cause=cause,
         reason=reason,
         event=event,
-        acks={} if state.box is None else await state.box.read_acks(),
+        acks=acks,
         unread=() if state.box is None else tuple(await state.box.unread_inputs()),
         exit=exit_status,
     )
@@ -42,6 +52,17 @@ async def bury_run(state: RunState, exit_status: ExitStatus | None) -> None:
         cause=cause.value,
         exit_code=None if exit_status is None else exit_status.code,
     )
+
+
+async def last_caller(services: Services, caller: AgentCaller, acks: Mapping[TurnId, object]) -> AgentCaller:
+    """Whose account the requests go on that a dead agent left: its last turn's, if one was open."""
+    at = services.clock.now()
+
+    def body(tx: Transaction) -> TurnId | None:
+        agent = agents.get(tx, caller.agent_id)
+        return None if agent is None else begin_acknowledged_turns(tx, agent, acks, at=at)
+
+    return replace(caller, turn_id=await persist(services, body))
 
 
 async def _make_sure_it_is_dead(state: RunState, handle: AgentHandle) -> None:

@@ -11,6 +11,7 @@ from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.ids import AgentId, BoxName, group_box, new_id
 from orchestrator.contracts.records.groups import Group
+from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND
 from orchestrator.contracts.seams import AgentHandle, Boxes, BoxPort, Runner
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnStarted
 from orchestrator.core.chat.retry import DeathCause
@@ -32,13 +33,14 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunParts:
-    """What every run works with."""
+    """What every run works with. command: what is started inside the walls."""
 
     services: Services
     boxes: Boxes
     runner: Runner
     channels: ChannelSet
     instance_id: str
+    command: tuple[str, ...] = AGENT_RUNNER_COMMAND
 
 
 class RunState:

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 import structlog
 
@@ -18,9 +18,9 @@ from orchestrator.contracts.seams import BoxPort
 from orchestrator.ipc import emptying
 from orchestrator.ipc.box import Box, is_box_name
 from orchestrator.ipc.box_writer import BoxWriter
-from orchestrator.ipc.hint_source import system_hints
 from orchestrator.ipc.hints import Hints
-from orchestrator.ipc.intake import Intake, IntakeLimits
+from orchestrator.ipc.intake import Intake
+from orchestrator.ipc.lane import IntakeLimits
 from orchestrator.ipc.quarantine import Quarantine
 from orchestrator.ipc.threads import in_thread
 from orchestrator.ipc.upkeep import Upkeep
@@ -39,36 +39,38 @@ _MAX_BOXES: Final = 100_000
 
 
 class BoxKeeper:
-    """Implements `Boxes`. `run` is the watching and the intake; `close` at the end."""
+    """Implements `Boxes`. Made by `open`; `run` is the watching and the intake; `close` at the end."""
 
     def __init__(
         self,
         services: Services,
         *,
+        path: Path,
+        ipc: SafeDir,
+        errors: SafeDir,
         limits: IntakeLimits,
-        make_hints: Callable[[], Hints] | None = system_hints,
+        poll_s: float,
+        make_hints: Callable[[], Hints] | None,
+        on_violation: Callable[[BoxName, str], None],
     ) -> None:
-        """services.paths.ipc must exist. make_hints: None for polling only."""
         self._services = services
-        self._path = services.paths.ipc
-        # Two quick looks at the disk, before anything runs that they could hold up.
-        self._ipc, errors = _open_ground(self._path)
+        self._path = path
+        self._ipc = ipc
         self._executor = ThreadPoolExecutor(_THREADS, "boxes")
         self._quarantine = Quarantine(errors)
         self._writers: dict[BoxName, BoxWriter] = {}
         self._guard = asyncio.Lock()
-        self._tell: Callable[[BoxName, str], None] | None = None
         self._intake = Intake(
             services,
             quarantine=self._quarantine,
             executor=self._executor,
             limits=limits,
-            on_violation=self._violated,
+            on_violation=on_violation,
         )
         self._watcher = Watcher(
             make_hints=make_hints,
             executor=self._executor,
-            poll_s=limits.poll_s,
+            poll_s=poll_s,
             report=self._intake.look,
             on_replaced=self._replaced,
         )
@@ -82,12 +84,33 @@ class BoxKeeper:
             guard=self._guard,
         )
 
-    def tell_violations(self, listener: Callable[[BoxName, str], None]) -> None:
-        """Call `listener` on the loop with a box and a sentence for the operator, once a run and sentence.
+    @classmethod
+    async def open(
+        cls,
+        services: Services,
+        *,
+        path: Path,
+        limits: IntakeLimits,
+        poll_s: float,
+        make_hints: Callable[[], Hints] | None,
+        on_violation: Callable[[BoxName, str], None],
+    ) -> Self:
+        """The keeper of the boxes below `path`, which is `data/ipc` and exists.
 
-        Stopping the agent is the listener's; the intake goes on until then.
+        make_hints: None for polling only. on_violation: called on the loop with a box and a sentence
+        for the operator, once a run and sentence; stopping the agent is the callee's.
         """
-        self._tell = listener
+        ipc, errors = await asyncio.to_thread(_open_ground, path)
+        return cls(
+            services,
+            path=path,
+            ipc=ipc,
+            errors=errors,
+            limits=limits,
+            poll_s=poll_s,
+            make_hints=make_hints,
+            on_violation=on_violation,
+        )
 
     async def run(self) -> None:
         """Write the replies an earlier process could not, then watch and take, until cancelled."""
@@ -237,11 +260,6 @@ class BoxKeeper:
             if writer is not None:
                 with contextlib.suppress(Vanished):
                     await writer.write_reply(reply)
-
-    def _violated(self, name: BoxName, sentence: str) -> None:
-        _log.warning("box.violated", box=name, what=sentence)
-        if self._tell is not None:
-            self._tell(name, sentence)
 
     def _replaced(self, name: BoxName, directory: str) -> None:
         if (lane := self._intake.lane(name)) is not None:

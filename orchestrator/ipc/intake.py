@@ -6,8 +6,7 @@ Source: contracts.md section 3.
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final
 
 import structlog
 
@@ -18,12 +17,11 @@ from orchestrator.contracts.wire.boxes import REQUEST_DIRECTORIES
 from orchestrator.ipc.box import Box, Listing
 from orchestrator.ipc.desk import Desk
 from orchestrator.ipc.hints import Place
-from orchestrator.ipc.lane import Lane
+from orchestrator.ipc.lane import IntakeLimits, Lane
 from orchestrator.ipc.parse import Refusal
 from orchestrator.ipc.quarantine import Quarantine
 from orchestrator.ipc.reading import Candidate, Item, NotNow, read_candidate
 from orchestrator.ipc.threads import in_thread
-from orchestrator.settings.tree import IpcSettings
 from orchestrator.store.unsafe import UnsafeEntry
 
 _log = structlog.get_logger(__name__)
@@ -36,31 +34,6 @@ _UNFINISHED_S: Final = 0.5
 """A file that is not JSON is given this long: its writer may not know of temporary names."""
 _AGAIN_S: Final = 0.25
 _AT_LEAST_S: Final = 0.001
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IntakeLimits:
-    """What one box may do. per_minute: requests; None for no limit. burst: at once, before that counts.
-
-    max_entries: in one directory. poll_s: how often directories are looked at, hints or not.
-    """
-
-    per_minute: float | None = 120
-    burst: float = 60
-    max_entries: int = 10_000
-    max_box_bytes: int = 64 * 1024 * 1024
-    poll_s: float = 1.0
-
-    @classmethod
-    def from_settings(cls, ipc: IpcSettings) -> Self:
-        """The limits that the operator has set."""
-        return cls(
-            per_minute=ipc.rate_per_minute,
-            burst=ipc.burst,
-            max_entries=ipc.max_entries,
-            max_box_bytes=ipc.max_box_bytes,
-            poll_s=ipc.poll_s,
-        )
 
 
 class Intake:

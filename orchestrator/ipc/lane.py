@@ -1,13 +1,26 @@
 """One box as the intake sees it: whose it is, what waits in it, and how fast it may go."""
 
 from collections import deque
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.ids import TurnId
 from orchestrator.contracts.wire.boxes import REQUEST_DIRECTORIES
 from orchestrator.core.rate_limit import Bucket, take
 from orchestrator.ipc.box import Box, Listing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntakeLimits:
+    """What one box may do. per_minute: requests; None for no limit. burst: at once, before that counts.
+
+    max_entries: in one directory.
+    """
+
+    per_minute: float | None = 120
+    burst: float = 60
+    max_entries: int = 10_000
+    max_box_bytes: int = 64 * 1024 * 1024
 
 
 class Lane:

@@ -12,7 +12,8 @@ import structlog
 
 from orchestrator.contracts.seams import Clock
 from orchestrator.ipc.box import Box
-from orchestrator.ipc.intake import Intake, IntakeLimits
+from orchestrator.ipc.intake import Intake
+from orchestrator.ipc.lane import IntakeLimits
 from orchestrator.ipc.quarantine import Quarantine
 from orchestrator.ipc.threads import in_thread
 from orchestrator.store.unsafe import UnsafeEntry

@@ -113,7 +113,7 @@ class DockerHandle:
             await self._remove()
 
     async def is_gone(self) -> bool:
-        """Whether the container does not run, as the engine says. Without an engine that is not known: False."""
+        """Whether the container does not run, as the engine says. No engine, no answer: False."""
         try:
             attrs = await self._engine.call(lambda client: client.api.inspect_container(self._id))
         except docker.errors.NotFound:
