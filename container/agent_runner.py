@@ -12,7 +12,6 @@ import sys
 from typing import Final
 
 from container.inputs import InputDirectory
-from container.parent_pipe import die_with_parent
 from container.places import Places, places_from
 from container.stdout import claim_stdout, write_event
 from orchestrator.contracts.wire.boxes import INPUT
@@ -36,7 +35,6 @@ def main() -> int:
     """Run the agent in this process; returns its exit code."""
     signal.signal(signal.SIGTERM, _leave)
     stdout = claim_stdout()
-    die_with_parent(os.environ)
     places = places_from(os.environ)
     InputDirectory(places.box / INPUT).drop_stale_close()
     version = os.environ.get(VERSION_VARIABLE, "")

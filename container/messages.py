@@ -56,7 +56,7 @@ def parse_messages(xml: str) -> tuple[Message, ...]:
     """
     try:
         root = ElementTree.fromstring(f"<batch>{xml}</batch>")
-    except ElementTree.ParseError:
+    except (ElementTree.ParseError, UnicodeEncodeError):
         return (Message(text=xml.strip()),) if xml.strip() else ()
     found = tuple(_message(element) for element in root.iter("message"))
     if found:

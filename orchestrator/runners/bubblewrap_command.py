@@ -71,10 +71,17 @@ def bubblewrap_arguments(
         *_system(plan, system, programs),
         *_own_programs(programs, interpreter),
         *_mounts(mounts),
-        *("--remount-ro", "/", "--chdir", plan.working_directory, "--"),
-        *(_STEP_DOWN if descriptors.user_namespace is not None else ()),
+        *("--remount-ro", "/"),
+        *_entering(plan, descriptors),
         *_command(plan, interpreter),
     ]
+
+
+def _entering(plan: LaunchPlan, descriptors: Descriptors) -> list[str]:
+    """Into the working directory, as the agent's user: it may be closed to everybody else, bwrap too."""
+    if descriptors.user_namespace is None:
+        return ["--chdir", plan.working_directory, "--"]
+    return ["--chdir", "/", "--", *_STEP_DOWN, "/usr/bin/env", f"--chdir={plan.working_directory}"]
 
 
 def _namespaces(descriptors: Descriptors) -> list[str]:

@@ -80,8 +80,18 @@ class DockerHandle:
             return []
 
     async def write_input(self, line: bytes) -> None:
-        """Write standard input to its end and close it. Raises StartFailed."""
-        await self._streams.write_input(line)
+        """Write standard input to its end and close it. Raises StartFailed.
+
+        The engine never says that nobody reads any more, so the container's end is watched as well.
+        """
+        ended = self._ending()
+        async with asyncio.TaskGroup() as tasks:
+            writing = tasks.create_task(self._streams.write_input(line), name="write input")
+            await asyncio.wait({writing, ended}, return_when=asyncio.FIRST_COMPLETED)
+            is_written = writing.done()
+            writing.cancel()
+        if not is_written:
+            raise StartFailed("The agent ended before it had read its input.")
 
     def output(self) -> AsyncIterator[bytes]:
         """Standard output in chunks until its end."""
@@ -94,9 +104,7 @@ class DockerHandle:
     async def wait(self) -> ExitStatus:
         """How it ended, once it has. Raises Unavailable when the engine is lost."""
         if self._exit is None:
-            if self._waiting is None:
-                self._waiting = self._engine.waits.submit(self._wait_for_exit)
-            code = await asyncio.shield(asyncio.wrap_future(self._waiting))
+            code = await asyncio.shield(self._ending())
             self._exit = ExitStatus(code=code, is_oom=code != 0 and await self._ran_out_of_memory())
         return self._exit
 
@@ -132,6 +140,15 @@ class DockerHandle:
         finally:
             self._streams.close()
             self._log.close()
+
+    def _ending(self) -> asyncio.Future[int]:
+        """The exit code, once there is one; the thread that waits for it is started by who first asks."""
+        if self._waiting is None:
+            self._waiting = self._engine.waits.submit(self._wait_for_exit)
+        ending = asyncio.wrap_future(self._waiting)
+        # Who only wants to know that it ended does not look at how.
+        ending.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return ending
 
     def _wait_for_exit(self) -> int:
         """Blocks a thread of its own. In slices, so that a silent engine can't hold the thread for ever."""

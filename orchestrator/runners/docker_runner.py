@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,7 +17,7 @@ from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND, LaunchPlan
 from orchestrator.runners import walls
 from orchestrator.runners.docker_handle import DockerHandle, remove_container
-from orchestrator.runners.docker_stream import Attachment, plain_socket
+from orchestrator.runners.docker_stream import Attachment
 from orchestrator.runners.engine import Engine
 from orchestrator.runners.image import REBUILD, ImageState, Stamps, image_state, own_stamps
 
@@ -26,12 +27,12 @@ _LOG_BYTES: Final = "64m"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Started:
+class _Created:
+    """A container that was made. path: of the request that attaches to it, but for the streams wanted."""
+
     container_id: str
-    streams: Any
-    log: Any
-    pid: int
     is_legacy: bool
+    path: str
 
 
 class DockerRunner:
@@ -64,23 +65,23 @@ class DockerRunner:
 
     async def start(self, plan: LaunchPlan) -> DockerHandle:
         """Start it; the walls stand when this returns. Raises StartFailed or Unavailable."""
-        with walls.opened_mounts(plan) as mounts:
-            starting = self._engine.calls.submit(self._engine.run, lambda client: self._start(client, plan))
-            try:
-                started = await asyncio.shield(asyncio.wrap_future(starting))
-                streams, log = await _take_over(started)
-            except BaseException:
-                # The thread goes on whatever happens to us: what it starts, it must remove.
-                starting.add_done_callback(self._undo)
-                raise
+        with walls.opened_mounts(plan) as mounts, ExitStack() as undo:
+            created = await self._create(plan)
+            undo.callback(self._remove_soon, created.container_id)
+            # Before the start, or early output is lost; one connection a stream, so that neither waits
+            # for the other's reader.
+            streams = await self._attach(created, "stdin=1&stdout=1", undo)
+            log = await self._attach(created, "stderr=1", undo)
+            pid = await self._engine.call(lambda client: _start(client, created.container_id))
+            undo.pop_all()
         return DockerHandle(
             self._engine,
-            started.container_id,
+            created.container_id,
             streams=streams,
             log=log,
             mounts=mounts,
-            is_legacy=started.is_legacy,
-            pid=started.pid,
+            is_legacy=created.is_legacy,
+            pid=pid,
         )
 
     async def stop_leftovers(
@@ -101,8 +102,16 @@ class DockerRunner:
             self._own = own_stamps()
         return self._own
 
-    def _start(self, client: docker.DockerClient, plan: LaunchPlan) -> _Started:
-        """Create, attach, start. Blocks for about 180 ms."""
+    async def _create(self, plan: LaunchPlan) -> _Created:
+        making = self._engine.calls.submit(self._engine.run, lambda client: self._create_now(client, plan))
+        try:
+            return await asyncio.shield(asyncio.wrap_future(making))
+        except asyncio.CancelledError:
+            # The thread goes on whatever happens to us: what it makes, it must remove.
+            making.add_done_callback(self._remove_made)
+            raise
+
+    def _create_now(self, client: docker.DockerClient, plan: LaunchPlan) -> _Created:
         image = plan.image or self._image
         state = image_state(client, image, self._stamps())
         if (refusal := _refusal(image, state)) is not None:
@@ -113,47 +122,29 @@ class DockerRunner:
             raise StartFailed(
                 f"The engine lost {image} just now: {error.explanation}.", suggestion=REBUILD
             ) from error
-        holders: list[Any] = []
-        try:
-            # Before the start, or early output is lost; one connection a stream, so that neither waits
-            # for the other's reader.
-            for wanted in ({"stdin": 1, "stdout": 1}, {"stderr": 1}):
-                holder = client.api.attach_socket(container_id, params={**wanted, "stream": 1})
-                holders.append(holder)
-            client.api.start(container_id)
-            state_now = client.api.inspect_container(container_id)["State"]
-        except BaseException:
-            for holder in holders:
-                _close(holder)
-            remove_container(client, container_id)
-            raise
-        return _Started(
+        return _Created(
             container_id=container_id,
-            streams=holders[0],
-            log=holders[1],
-            pid=int(state_now["Pid"]),
             is_legacy=state is ImageState.LEGACY,
+            path=f"/v{client.api.api_version}/containers/{container_id}/attach?stream=1&",
         )
 
-    def _undo(self, starting: "Future[_Started]") -> None:
-        if starting.cancelled() or starting.exception() is not None:
-            return
-        started = starting.result()
-        for holder in (started.streams, started.log):
-            _close(holder)
-        self._engine.calls.submit(
-            self._engine.run, lambda client: remove_container(client, started.container_id)
-        )
+    async def _attach(self, created: _Created, wanted: str, undo: ExitStack) -> Attachment:
+        attachment = await Attachment.open(self._engine.url, created.path + wanted)
+        undo.callback(attachment.close)
+        return attachment
+
+    def _remove_made(self, making: Future[_Created]) -> None:
+        if making.exception() is None:
+            self._remove_soon(making.result().container_id)
+
+    def _remove_soon(self, container_id: str) -> None:
+        self._engine.calls.submit(self._engine.run, lambda client: remove_container(client, container_id))
 
 
-async def _take_over(started: _Started) -> tuple[Attachment, Attachment]:
-    return await Attachment.over(started.streams), await Attachment.over(started.log)
-
-
-def _close(holder: Any) -> None:
-    # The package's object alone leaves two descriptors open.
-    plain_socket(holder).close()
-    holder.close()
+def _start(client: docker.DockerClient, container_id: str) -> int:
+    """Start it and tell the pid of its first process. Blocks for about 170 ms."""
+    client.api.start(container_id)
+    return int(client.api.inspect_container(container_id)["State"]["Pid"])
 
 
 def _refusal(image: str, state: ImageState) -> StartFailed | None:

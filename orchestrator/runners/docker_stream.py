@@ -1,14 +1,18 @@
 """Docker's attached streams: output comes in frames, each with a header of eight bytes."""
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator
-from typing import Any, Final
+from typing import Final
+from urllib.parse import urlsplit
 
-from orchestrator.contracts.errors import ErrorCode, Unavailable
+from orchestrator.contracts.errors import ErrorCode, StartFailed, Unavailable
 from orchestrator.runners.child import READ_BYTES, read_chunks, write_to_end
 
 _HEADER_BYTES: Final = 8
+_ANSWER_S: Final = 20
+_REQUEST: Final = (
+    "POST {path} HTTP/1.1\r\nHost: docker\r\nConnection: Upgrade\r\nUpgrade: tcp\r\nContent-Length: 0\r\n\r\n"
+)
 
 
 class FrameReader:
@@ -42,25 +46,41 @@ class FrameReader:
 
 
 class Attachment:
-    """One connection to a container's streams, made before its start; reading is on demand."""
+    """One connection to a container's streams, made before its start; reading is on demand.
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, holder: Any) -> None:
+    Made here, not by the `docker` package: its attached sockets leak descriptors, and lose what
+    arrives together with the answer's head.
+    """
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
-        self._holder = holder
         self._frames = FrameReader()
 
     @classmethod
-    async def over(cls, holder: Any) -> "Attachment":
-        """Take over what `attach_socket` returned. Raises Unavailable for an engine reached by TLS."""
-        raw = plain_socket(holder)
-        raw.settimeout(None)
-        raw.setblocking(False)
-        if raw.family == socket.AF_UNIX:
-            reader, writer = await asyncio.open_unix_connection(sock=raw, limit=READ_BYTES)
-        else:
-            reader, writer = await asyncio.open_connection(sock=raw, limit=READ_BYTES)
-        return cls(reader, writer, holder)
+    async def open(cls, engine_url: str, path: str) -> "Attachment":
+        """Ask the engine to hand the connection over. path: of the request. Raises Unavailable."""
+        try:
+            reader, writer = await _connect(engine_url)
+        except OSError as error:
+            raise Unavailable(
+                f"No Docker engine answers at {engine_url}: {error.strerror}.",
+                code=ErrorCode.RUNNER_UNAVAILABLE,
+            ) from error
+        try:
+            writer.write(_REQUEST.format(path=path).encode())
+            async with asyncio.timeout(_ANSWER_S):
+                head = await reader.readuntil(b"\r\n\r\n")
+            if head.split(b" ", 2)[1] not in (b"101", b"200"):
+                raise StartFailed(f"The Docker engine refused to attach: {head.splitlines()[0].decode()}.")
+        except BaseException as error:
+            writer.transport.abort()
+            if isinstance(error, OSError | EOFError | IndexError):
+                raise Unavailable(
+                    f"The Docker engine at {engine_url} went away.", code=ErrorCode.RUNNER_UNAVAILABLE
+                ) from error
+            raise
+        return cls(reader, writer)
 
     async def write_input(self, line: bytes) -> None:
         """Write standard input to its end and close it. Raises StartFailed when nobody reads it."""
@@ -77,19 +97,18 @@ class Attachment:
             return
 
     def close(self) -> None:
-        """Give back the descriptors. May be called again."""
+        """Give back the descriptor. May be called again."""
         self._writer.transport.abort()
-        # The package's own object holds the response, and with it more than the socket.
-        self._holder.close()
 
 
-def plain_socket(holder: Any) -> socket.socket:
-    """The socket inside what the `docker` package returns. Raises Unavailable for TLS."""
-    raw = getattr(holder, "_sock", holder)
-    if type(raw) is not socket.socket:
-        raise Unavailable(
-            "A Docker engine reached by TLS or SSH can't run agents: their directories are on this machine.",
-            code=ErrorCode.RUNNER_UNAVAILABLE,
-            suggestion="Use the engine of this machine, by its Unix socket.",
-        )
-    return raw
+async def _connect(engine_url: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    url = urlsplit(engine_url)
+    if url.scheme == "unix":
+        return await asyncio.open_unix_connection(url.path, limit=READ_BYTES)
+    if url.scheme in ("tcp", "http") and url.hostname is not None:
+        return await asyncio.open_connection(url.hostname, url.port or 2375, limit=READ_BYTES)
+    raise Unavailable(
+        f"The Docker engine at {engine_url} can't run agents: their directories are on this machine.",
+        code=ErrorCode.RUNNER_UNAVAILABLE,
+        suggestion="Use the engine of this machine, by its Unix socket.",
+    )

@@ -49,7 +49,7 @@ def test_texts_and_secrets_are_lengths_unless_debug_is_asked_for(tmp_path: Path,
             tmp_path / level,
             LogSettings(level=level),
             clock=clock,
-            on_terminal=False,  # type: ignore[arg-type]  # a loop over the choices
+            on_terminal=False,
         ):
             structlog.get_logger().info("odd", text="secret", token="secret", body=[1])
 

@@ -186,11 +186,7 @@ class AgentProcess:
 
 @asynccontextmanager
 async def agent(
-    home: Home,
-    *,
-    extra: Mapping[str, str] | None = None,
-    pass_fds: Sequence[int] = (),
-    stdout: int = asyncio.subprocess.PIPE,
+    home: Home, *, extra: Mapping[str, str] | None = None, stdout: int = asyncio.subprocess.PIPE
 ) -> AsyncIterator[AgentProcess]:
     """An agent runner in a process group of its own; all of it is gone at the end.
 
@@ -206,7 +202,6 @@ async def agent(
         env=home.environment() | dict(extra or {}),
         cwd=home.workspace,
         process_group=0,
-        pass_fds=pass_fds,
     )
     running = AgentProcess(process=process)
     try:

@@ -139,31 +139,6 @@ async def test_an_agent_whose_reader_is_gone_ends_with_1_and_claims_no_finished_
     assert home.ack("turn-1")["status"] == "started"
 
 
-@pytest.mark.parametrize("is_in_turn", [False, True], ids=["before its input", "in a turn, with a child"])
-async def test_an_agent_dies_at_once_with_all_its_children_when_the_orchestrator_does(
-    home: Home, is_in_turn: bool
-) -> None:
-    child = "echo $$ > child.tmp; mv child.tmp child; sleep 600"
-    home.play({"turns": [[{"run": ["sh", "-c", child]}]]})
-    read_end, write_end = os.pipe()
-    try:
-        async with agent(home, extra={"DOVECOTE_PARENT_PIPE": str(read_end)}, pass_fds=[read_end]) as running:
-            await running.until(lambda: running.items)
-            if is_in_turn:
-                await running.give(given("one"))
-                await eventually((home.workspace / "child").exists)
-
-            os.close(write_end)
-            code = await running.exit_code()
-            if is_in_turn:
-                child_pid = int((home.workspace / "child").read_text())
-                await eventually(lambda: not is_running(child_pid))
-    finally:
-        os.close(read_end)
-
-    assert code == -signal.SIGKILL
-
-
 async def test_a_turn_survives_a_host_that_reads_slowly(home: Home) -> None:
     home.play({"turns": [[{"flood": {"bytes": 3_000_000, "newlines": True}}, {"say": "after"}]]})
     read_end, write_end = os.pipe()
@@ -201,15 +176,6 @@ async def test_sigterm_while_the_host_does_not_read_never_leaves_half_a_pair_bef
     outputs = content.count(b"OUTPUT_END_MARKER\n")
     assert home.ack("turn-1")["outputs"] == outputs
     assert home.ack("turn-1")["status"] == "cancelled"
-
-
-def is_running(pid: int) -> bool:
-    """Whether the process is there and not only waits to be reaped."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
-            return stat.read().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 def read_to_end(descriptor: int) -> bytes:

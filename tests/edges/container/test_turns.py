@@ -204,6 +204,18 @@ async def test_a_providers_failure_and_the_usage_are_passed_on_as_the_driver_say
     assert running.texts == []
 
 
+async def test_half_a_character_in_a_message_disturbs_nothing_on_the_way_back(home: Home) -> None:
+    home.play({"default": [{"say": "{text}"}, {"raise": "{text}"}]})
+    async with agent(home) as running:
+        await running.give(given("x"))
+        await running.until_ended(1)
+        home.drop("0001.json", r'{"type": "message", "content": "half a \ud83d sign", "ids": ["\ud83d"]}')
+        await running.until_ended(2)
+
+    assert running.texts[1] in ("half a ? sign", "half a \ufffd sign")
+    assert running.ended[1].inputs == ("?",)
+
+
 async def test_an_id_of_a_turn_that_is_no_file_name_is_not_used_as_one(home: Home) -> None:
     async with agent(home) as running:
         await running.give(given("one", turn_id="../../evil"))

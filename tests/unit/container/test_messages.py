@@ -86,6 +86,7 @@ def test_no_text_of_a_person_becomes_anything_but_text(text: str) -> None:
         pytest.param("1 < 2 & 3", ["1 < 2 & 3"], id="words that look like broken XML"),
         pytest.param("<b>bold</b> words", ["bold words"], id="other XML"),
         pytest.param("<message>open", ["<message>open"], id="cut off"),
+        pytest.param("half a \ud83d sign", ["half a \ud83d sign"], id="a lone surrogate"),
         pytest.param("  \n ", [], id="nothing"),
         pytest.param("<message></message>", [""], id="a message without words"),
         pytest.param('<message><omitted count="x"/>a</message>', ["a"], id="a count that is none"),

@@ -45,6 +45,7 @@ NAMES = [
     "shutdown_grace_s",
     "still_working_s",
     "typing_renew_s",
+    "keep_messages_days",
     "disk_floor_bytes",
 ]
 

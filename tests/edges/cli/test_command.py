@@ -1,0 +1,168 @@
+"""The command as people meet it: help, errors, settings, doctor, reference."""
+
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli.reference import MEANINGS, TABLES, with_tables
+from orchestrator.contracts.errors import DovecoteError, ErrorCode
+from orchestrator.contracts.version import VERSION
+from tests.edges.cli.conftest import Dovecote
+
+REPOSITORY = Path(__file__).parents[3]
+HEAVY = ("rich", "pydantic", "asyncio", "sqlite3", "fastapi", "httpx", "docker", "prompt_toolkit")
+LOADED_AFTER_HELP = f"""
+import sys
+from orchestrator.cli.main import main
+sys.argv = ["dovecote", *sys.argv[1:]]
+try:
+    main()
+except SystemExit:
+    pass
+print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)
+"""
+
+
+# Typer itself loads pydantic as soon as it has to read an argument.
+BY_TYPER = ["pydantic"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "loaded"),
+    [
+        (["--help"], []),
+        (["group", "--help"], BY_TYPER),
+        (["chat", "--help"], BY_TYPER),
+        (["version"], BY_TYPER),
+    ],
+)
+def test_help_loads_nothing_heavy(arguments: list[str], loaded: list[str]) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", LOADED_AFTER_HELP, *arguments],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
+
+    assert ended.stderr.strip() == str(loaded)
+    assert ended.stdout
+
+
+def test_the_commands_are_public_and_change_only_on_purpose(dovecote: Dovecote) -> None:
+    table = TABLES["commands"]()
+
+    assert [line.split("`")[1] for line in table.splitlines()[2:]] == [
+        "dovecote serve",
+        "dovecote chat",
+        "dovecote config",
+        "dovecote doctor",
+        "dovecote reference",
+        "dovecote version",
+        "dovecote group add",
+        "dovecote group list",
+        "dovecote group show",
+        "dovecote group set",
+        "dovecote group remove",
+        "dovecote image build",
+    ]
+
+
+def test_the_version_is_that_of_the_package(dovecote: Dovecote) -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+    ended = dovecote("version")
+
+    assert ended.stdout == f"{project['version']}\n"
+    assert project["version"] == VERSION
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["serve"], ["chat"], ["config"], ["group", "list"], ["group", "add", "a", "--jid", "console:a"]],
+    ids=lambda words: " ".join(words[:2]),
+)
+def test_a_wrong_setting_stops_every_command_with_a_sentence_and_no_traceback(
+    home: Path, dovecote: Dovecote, command: list[str]
+) -> None:
+    (home / "dovecote.toml").write_text("[queue]\nmax_running = 0\n")
+
+    ended = dovecote(*command)
+
+    assert ended.returncode == 1
+    assert ended.stdout == ""
+    assert "queue.max_running is '0' (dovecote.toml line 2), but must be 1 to 200" in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert sorted(path.name for path in home.iterdir()) == ["dovecote.toml"]
+
+
+def test_a_wrong_usage_is_exit_code_two(dovecote: Dovecote) -> None:
+    assert dovecote("group", "add").returncode == 2
+    assert dovecote("nonsense").returncode == 2
+
+
+def test_config_prints_every_setting_with_its_origin(home: Path, dovecote: Dovecote) -> None:
+    (home / "dovecote.toml").write_text("[agent]\nrunner = 'process'\n")
+
+    ended = dovecote("config", "--json", more={"CONTAINER_TIMEOUT": "600000"})
+
+    shown = json.loads(ended.stdout)
+    assert shown["agent.runner"] == {"value": "process", "origin": "dovecote.toml line 2"}
+    assert shown["agent.container_timeout_s"] == {"value": 600, "origin": "environment CONTAINER_TIMEOUT"}
+    assert shown["queue.max_live"] == {"value": 20, "origin": "default"}
+    assert ended.stderr == ""
+
+
+def test_a_bad_tz_is_a_warning_on_standard_error(dovecote: Dovecote) -> None:
+    ended = dovecote("config", more={"TZ": "Not/AZone"})
+
+    assert ended.returncode == 0
+    assert "Not/AZone" in ended.stderr
+    assert "assistant.timezone" in ended.stdout
+
+
+def test_the_home_can_be_named_by_option_and_by_variable(tmp_path: Path, dovecote: Dovecote) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "dovecote.toml").write_text("[queue]\nmax_live = 7\n")
+
+    by_option = dovecote("config", "--json", "--home", str(other))
+    by_variable = dovecote("config", "--json", more={"DOVECOTE_HOME": str(other)})
+
+    assert json.loads(by_option.stdout)["queue.max_live"]["value"] == 7
+    assert by_option.stdout == by_variable.stdout
+
+
+def test_the_reference_is_written_between_its_markers_and_checked(tmp_path: Path, dovecote: Dovecote) -> None:
+    readme = tmp_path / "README.md"
+    markers = "".join(f"<!-- reference: {name} -->outdated<!-- end: {name} -->\n" for name in TABLES)
+    readme.write_text(f"before\n{markers}after\n")
+
+    old = dovecote("reference", "--check", "--readme", str(readme))
+    written = dovecote("reference", "--readme", str(readme))
+    checked = dovecote("reference", "--check", "--readme", str(readme))
+
+    text = readme.read_text()
+    assert (old.returncode, written.returncode, checked.returncode) == (1, 0, 0)
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")
+    assert "| `queue.max_running` | `5` | 1 to 200 |" in text
+    assert "outdated" not in text
+    assert set(MEANINGS) == set(ErrorCode)
+
+
+def test_a_missing_marker_is_said_so() -> None:
+    with pytest.raises(DovecoteError, match="markers"):
+        with_tables("nothing here")
+
+
+def test_the_readme_of_this_tree_has_todays_tables(dovecote: Dovecote) -> None:
+    ended = dovecote("reference", "--check", "--readme", str(REPOSITORY / "README.md"))
+
+    assert ended.stderr == ""
+    assert ended.returncode == 0

@@ -1,0 +1,185 @@
+"""What the doctor finds in homes that are well and homes that are not."""
+
+import json
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli.findings import Finding, Health, Patient
+from orchestrator.cli.place_checks import check_directories, check_disk, check_lock, check_log
+from orchestrator.cli.store_checks import check_groups, check_store
+from orchestrator.paths import Paths
+from orchestrator.settings.tree import Settings
+from orchestrator.store.instance_lock import InstanceLock, holder_pid
+from orchestrator.store.migrate import shipped_migrations
+from tests.edges.cli.conftest import Dovecote
+
+
+@pytest.fixture
+def paths(home: Path) -> Paths:
+    paths = Paths(home=home)
+    paths.ensure()
+    return paths
+
+
+def patient(paths: Paths, *, settings: Settings | None = None, pid: int | None = None) -> Patient:
+    return Patient(paths=paths, settings=settings or Settings(), pid=pid)
+
+
+def make_store(paths: Paths, *, schema: int, rows: str = "") -> None:
+    with closing(sqlite3.connect(paths.database)) as connection:
+        for step in shipped_migrations():
+            connection.executescript(step.sql)
+        connection.executescript(rows)
+        connection.execute(f"PRAGMA user_version = {schema}")
+
+
+GROUP = """
+INSERT INTO groups (folder, jid, name, trigger, assistant_name, is_main, added_ms)
+VALUES ('{folder}', 'console:{folder}', 'x', '@x', 'x', {is_main}, 0);
+"""
+
+
+def test_an_empty_home_is_well(home: Path) -> None:
+    looked_at = patient(Paths(home=home))
+
+    findings = [check(looked_at) for check in (check_directories, check_store, check_groups, check_log)]
+
+    assert [finding.health for finding in findings] == [Health.OK] * 4
+    assert list(home.iterdir()) == []
+
+
+def test_a_home_that_is_not_there_is_named_with_what_makes_it(home: Path) -> None:
+    finding = check_directories(patient(Paths(home=home / "gone")))
+
+    assert finding.health is Health.FAILURE
+    assert finding.mend == f"mkdir -p {home / 'gone'}"
+
+
+def test_a_directory_that_others_can_read_is_a_warning_with_its_command(paths: Paths) -> None:
+    paths.logs.chmod(0o755)
+
+    finding = check_directories(patient(paths))
+
+    assert finding.health is Health.WARNING
+    assert finding.mend == f"chmod go-rw {paths.logs}"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_store_of_another_user_is_broken(paths: Paths) -> None:
+    os.chown(paths.store, 12345, 12345)
+
+    assert check_directories(patient(paths)).health is Health.FAILURE
+
+
+@pytest.mark.parametrize(
+    ("floor", "health"), [(0, Health.OK), (1024**5, Health.FAILURE)], ids=["room", "no room"]
+)
+def test_free_space_is_measured_against_the_floor(paths: Paths, floor: int, health: Health) -> None:
+    finding = check_disk(patient(paths, settings=Settings(disk_floor_bytes=floor)))
+
+    assert finding.health is health
+    assert "GiB free" in finding.why
+
+
+def test_the_lock_tells_running_none_and_crashed_apart(paths: Paths) -> None:
+    none = check_lock(patient(paths, pid=holder_pid(paths.lock)))
+    with InstanceLock.acquire(paths.lock, pid=os.getpid()):
+        runs = check_lock(patient(paths, pid=holder_pid(paths.lock)))
+    paths.lock.write_text("4711\n")
+    crashed = check_lock(patient(paths, pid=holder_pid(paths.lock)))
+
+    assert (none.health, none.why) == (Health.WARNING, "None runs here.")
+    assert (runs.health, runs.why) == (Health.OK, f"Process {os.getpid()} runs here.")
+    assert "4711" in crashed.why
+    assert "without shutting down" in crashed.why
+
+
+def test_a_store_of_todays_schema_is_well_and_a_newer_one_is_not(paths: Paths) -> None:
+    newest = len(shipped_migrations())
+
+    make_store(paths, schema=newest)
+    today = check_store(patient(paths))
+    with closing(sqlite3.connect(paths.database)) as connection:
+        connection.execute(f"PRAGMA user_version = {newest + 1}")
+    newer = check_store(patient(paths))
+
+    assert today.health is Health.OK
+    assert newer.health is Health.FAILURE
+    assert f"schema {newest + 1}" in newer.why
+
+
+def test_a_file_that_is_no_database_is_broken_and_says_how_to_restore(paths: Paths) -> None:
+    paths.database.write_bytes(b"not a database" * 1000)
+
+    findings = [check_store(patient(paths)), check_groups(patient(paths))]
+
+    assert {finding.health for finding in findings} == {Health.FAILURE}
+    assert "data/backups" in (findings[0].mend or "")
+
+
+@pytest.mark.parametrize(
+    ("rows", "folders", "health", "word"),
+    [
+        (GROUP.format(folder="main", is_main=1), ["main"], Health.OK, "main is main"),
+        (GROUP.format(folder="main", is_main=1), [], Health.FAILURE, "groups/main is gone"),
+        (GROUP.format(folder="a", is_main=0), ["a"], Health.WARNING, "none is main"),
+    ],
+    ids=["well", "folder gone", "no main"],
+)
+def test_groups_have_their_folders_and_one_is_main(
+    paths: Paths, rows: str, folders: list[str], health: Health, word: str
+) -> None:
+    make_store(paths, schema=len(shipped_migrations()), rows=rows)
+    for folder in folders:
+        (paths.groups / folder).mkdir()
+
+    finding = check_groups(patient(paths))
+
+    assert finding.health is health
+    assert word in finding.why
+
+
+def test_the_newest_error_of_the_log_is_shown(paths: Paths) -> None:
+    lines = [
+        {"event": "old.failed", "level": "error", "timestamp": "t1"},
+        {
+            "event": "engine.away",
+            "level": "error",
+            "timestamp": "t2",
+            "error": "refused",
+            "suggestion": "Start it.",
+        },
+        {"event": "message.stored", "level": "info", "timestamp": "t3"},
+    ]
+    paths.log_file.write_text(
+        "half a line\n" + "".join(json.dumps(line) + "\n" for line in lines) + '{"event"'
+    )
+
+    finding = check_log(patient(paths))
+
+    assert finding == Finding(
+        what="log", health=Health.WARNING, why="engine.away at t2: refused", mend="Start it."
+    )
+
+
+def test_the_doctor_prints_all_findings_and_fails_only_if_something_is_broken(
+    home: Path, dovecote: Dovecote
+) -> None:
+    well = dovecote("doctor", "--json", more={"DOVECOTE_AGENT__RUNNER": "process"})
+    (home / "dovecote.toml").write_text("[queue]\nmax_running = 0\n")
+    broken = dovecote("doctor", more={"DOVECOTE_AGENT__RUNNER": "process"})
+
+    findings = {each["what"]: each for each in json.loads(well.stdout)}
+    assert well.returncode == 0, well.stdout
+    assert set(findings) == {
+        *("settings", "timezone", "permissions", "disk", "orchestrator", "api"),
+        *("store", "groups", "runner", "limits", "log"),
+    }
+    assert findings["orchestrator"]["mend"] == "dovecote serve"
+    assert broken.returncode == 1
+    assert "FAIL settings" in broken.stdout
+    assert "queue.max_running" in broken.stdout
