@@ -5,7 +5,6 @@ imported only once there is something to do. Exit codes: 0 done, 1 nobody listen
 input is unreadable, 3 the host speaks another protocol.
 """
 
-import json
 import os
 import signal
 import sys
@@ -15,7 +14,7 @@ from container.inputs import InputDirectory
 from container.places import Places, places_from
 from container.stdout import claim_stdout, write_event
 from orchestrator.contracts.wire.boxes import INPUT
-from orchestrator.contracts.wire.codec import WireError, from_plain
+from orchestrator.contracts.wire.codec import WireError, from_plain, parse_json
 from orchestrator.contracts.wire.container_io import PROTOCOL, AgentLog, ContainerInput, Ready
 
 EXIT_DONE: Final = 0
@@ -70,10 +69,7 @@ def read_line(descriptor: int) -> bytes | None:
 
 def parse_container_input(line: bytes) -> ContainerInput:
     """The input, also of a host that writes only the source document's fields. Raises WireError."""
-    try:
-        plain = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise WireError(f"not JSON: {error}") from None
+    plain = parse_json(line)
     if isinstance(plain, dict):
         spoken = plain.get("protocol", PROTOCOL)
         if spoken != PROTOCOL:

@@ -62,7 +62,7 @@ class BoxClient:
         target = self._box / directory / f"{stem}.json"
         temporary = target.with_name(temporary_name(target.name))
         try:
-            temporary.write_text(body, encoding="utf-8", errors="replace")
+            temporary.write_text(body, encoding="utf-8")
             os.rename(temporary, target)
         except OSError as error:
             raise Unavailable(

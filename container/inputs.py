@@ -1,6 +1,5 @@
 """Follow-ups and the wish to close, as files in `input/`. Source: contracts.md sections 1 and 3."""
 
-import json
 import os
 import stat
 from collections.abc import Iterable
@@ -10,7 +9,7 @@ from typing import Final
 
 from orchestrator.contracts.ids import TurnId
 from orchestrator.contracts.wire.boxes import CLOSE_FILE_1X, Close, FollowUp
-from orchestrator.contracts.wire.codec import WireError
+from orchestrator.contracts.wire.codec import WireError, parse_json
 
 MAX_INPUT_BYTES: Final = 16 * 1024 * 1024
 
@@ -69,10 +68,7 @@ class InputDirectory:
 
 def parse_input(content: bytes) -> FollowUp | Close:
     """What an input file says, in either spelling. Raises WireError."""
-    try:
-        plain = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise WireError(f"not JSON: {error}") from None
+    plain = parse_json(content)
     if not isinstance(plain, dict):
         raise WireError(f"expected an object, got {type(plain).__name__}")
     kind = plain.get("type", "message")

@@ -80,7 +80,7 @@ def _files_of(prompt: Prompt) -> Sequence[str]:
 def _replace(path: Path, content: str, *, durable: bool) -> None:
     """Put `content` at `path` in one step. durable: it is on the disk before it has the name."""
     temporary = path.with_name(temporary_name(path.name))
-    with open(temporary, "w", encoding="utf-8", errors="replace") as file:
+    with open(temporary, "w", encoding="utf-8") as file:
         file.write(content)
         if durable:
             file.flush()

@@ -37,7 +37,7 @@ class Output:
 
     async def text(self, text: str) -> None:
         """Print one pair: what becomes one chat message."""
-        await self.raw(frame(text).encode("utf-8", "replace"))
+        await self.raw(frame(text).encode())
 
     async def event(self, event: AgentEvent) -> None:
         """Print one event line; the newline before it ends whatever raw bytes came before."""

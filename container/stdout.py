@@ -22,7 +22,7 @@ def claim_stdout() -> int:
 
 def event_line(event: AgentEvent) -> bytes:
     """The line that stands for `event`."""
-    return f"{EVENT_PREFIX}{to_json(event)}\n".encode("utf-8", "replace")
+    return f"{EVENT_PREFIX}{to_json(event)}\n".encode()
 
 
 def write_event(descriptor: int, event: AgentEvent) -> None:

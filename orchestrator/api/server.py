@@ -66,6 +66,7 @@ class ApiServer:
         config = uvicorn.Config(
             application,
             log_config=None,
+            log_level="warning",
             access_log=False,
             lifespan="off",
             ws="none",

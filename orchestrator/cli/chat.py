@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -62,7 +63,12 @@ def _end_in_order_on_sigterm() -> None:
 
 
 def _print_plain(text: str) -> None:
-    print(clean_text(text), flush=True)
+    try:
+        print(clean_text(text), flush=True)
+    except BrokenPipeError:
+        # The interpreter flushes standard output once more at its end, and would complain there.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise DovecoteError("Nobody reads the replies any longer.") from None
 
 
 @contextlib.asynccontextmanager

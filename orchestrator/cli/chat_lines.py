@@ -7,6 +7,7 @@ from typing import Final
 
 from orchestrator.api.chat_watch import ChatNews
 from orchestrator.cli.console_link import ConsoleLink
+from orchestrator.cli.ended import innermost
 from orchestrator.contracts.errors import DovecoteError
 
 _WAIT_S: Final = 20.0
@@ -27,7 +28,7 @@ async def chat_by_lines(
             trouble = await _show_until_answered(link, start, all_said, show)
             saying.cancel()
     except* DovecoteError as errors:
-        trouble = str(_first(errors))
+        trouble = str(innermost(errors))
     return trouble
 
 
@@ -54,10 +55,3 @@ async def _show_until_answered(
             return None
         if all_said.is_set() and not was_all_said:
             news = replace(news, version="")
-
-
-def _first(errors: BaseExceptionGroup[DovecoteError]) -> BaseException:
-    error: BaseException = errors
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from orchestrator.api.chat_watch import ChatNews, SentText
 from orchestrator.cli.console_link import ConsoleLink
+from orchestrator.cli.ended import innermost
 from orchestrator.contracts.errors import DovecoteError
 from orchestrator.core.text_cleaning import clean_text
 
@@ -62,12 +63,13 @@ class TerminalChat:
             with patch_stdout(raw=True):
                 screen = self._screen or Console(file=sys.stdout, force_terminal=True)
                 start = await self._link.now()
+                screen.print(Text(f"You are talking with {self._assistant_name}.", style="dim"))
                 async with asyncio.TaskGroup() as tasks:
                     showing = tasks.create_task(self._show_news(screen, start), name="show news")
                     await self._prompt(screen, showing)
                     showing.cancel()
         except* DovecoteError as errors:
-            trouble = str(errors.exceptions[0])
+            trouble = str(innermost(errors))
         return trouble
 
     async def _prompt(self, screen: Console, showing: asyncio.Task[None]) -> None:

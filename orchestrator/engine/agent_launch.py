@@ -103,7 +103,11 @@ async def container_input(
         is_main=group.is_main,
         turn_id=turn_id,
         session_id=session_id,
-        agent=AgentDefinition(driver=services.settings.agent.driver, instructions=instructions),
+        agent=AgentDefinition(
+            driver=services.settings.agent.driver,
+            instructions=instructions,
+            options={"trigger": group.trigger},
+        ),
         timezone=group.timezone or services.settings.assistant.timezone,
         locale=group.locale,
     )

@@ -62,7 +62,6 @@ class Lane:
 
     def listed(self, directory: str, listing: Listing) -> None:
         """Take over what lies in `directory`."""
-        self.stale.discard(directory)
         there = {(directory, name) for name in listing.requests}
         if self._in_the_way or self._unfinished:
             self._in_the_way -= {place for place in self._in_the_way if place[0] == directory} - there

@@ -116,41 +116,18 @@ class Child:
         self._stderr_transport.close()
 
 
-async def spawn(
+def start_process(
     arguments: Sequence[str],
     *,
     executable: str,
     environment: Mapping[str, str],
     directory: str | None = None,
     descriptors: Sequence[int] = (),
-    executor: Executor,
-) -> Child:
+) -> subprocess.Popen[bytes]:
     """Start a process in a session of its own. descriptors: passed on under the same numbers.
 
-    Raises OSError. asyncio's own subprocesses are not used: their `wait` needs all output to have been
-    read, and on some versions each costs a thread.
+    Raises OSError. Call it on the loop's thread: what dies with its parent follows the thread.
     """
-    process = _popen(arguments, executable, environment, directory, descriptors)
-    assert process.stdin is not None
-    assert process.stdout is not None
-    assert process.stderr is not None
-    return Child(
-        process,
-        stdin=await _writer(process.stdin),
-        stdout=await _reader(process.stdout),
-        stderr=await _reader(process.stderr),
-        executor=executor,
-    )
-
-
-def _popen(
-    arguments: Sequence[str],
-    executable: str,
-    environment: Mapping[str, str],
-    directory: str | None,
-    descriptors: Sequence[int],
-) -> subprocess.Popen[bytes]:
-    # On the loop's thread on purpose: a program that dies with its parent follows the thread.
     return subprocess.Popen(
         arguments,
         executable=executable,
@@ -164,6 +141,29 @@ def _popen(
         start_new_session=True,
         umask=0o022,
     )
+
+
+async def adopt(process: subprocess.Popen[bytes], executor: Executor) -> Child:
+    """Take over a started process's streams. If that is cut short they are closed; the process is not ended.
+
+    asyncio's own subprocesses are not used: their `wait` needs all output to have been read, and on some
+    versions each costs a thread.
+    """
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    try:
+        return Child(
+            process,
+            stdin=await _writer(process.stdin),
+            stdout=await _reader(process.stdout),
+            stderr=await _reader(process.stderr),
+            executor=executor,
+        )
+    except BaseException:
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            pipe.close()
+        raise
 
 
 async def _reader(pipe: IO[bytes]) -> tuple[asyncio.StreamReader, asyncio.BaseTransport]:

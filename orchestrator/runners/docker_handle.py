@@ -87,7 +87,8 @@ class DockerHandle:
         ended = self._ending()
         async with asyncio.TaskGroup() as tasks:
             writing = tasks.create_task(self._streams.write_input(line), name="write input")
-            await asyncio.wait({writing, ended}, return_when=asyncio.FIRST_COMPLETED)
+            watched: set[asyncio.Future[Any]] = {writing, ended}
+            await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
             is_written = writing.done()
             writing.cancel()
         if not is_written:

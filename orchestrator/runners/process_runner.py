@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import socket
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +16,7 @@ from orchestrator.contracts.errors import StartFailed
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.launch import PROGRAMS_TARGET, LaunchPlan
 from orchestrator.runners import lifeline, procfs
-from orchestrator.runners.child import SideChannel, spawn
+from orchestrator.runners.child import SideChannel, adopt, start_process
 from orchestrator.runners.process_handle import ProcessHandle, keys_in
 from orchestrator.runners.programs import Interpreter, ensure_programs
 
@@ -78,28 +79,18 @@ class ProcessRunner:
         self._executor.shutdown(wait=False)
 
     async def _start(self, plan: LaunchPlan, places: dict[str, str]) -> ProcessHandle:
-        ours, theirs = socket.socketpair()
-        first, *rest = (host_path(word, places) for word in plan.command)
-        memory_bytes = 0 if plan.runs_model_commands else plan.limits.memory_bytes + _ADDRESSES_BESIDE_MEMORY
-        with theirs:
-            try:
-                child = await spawn(
-                    [
-                        f"{LABEL}:{plan.instance_id}:{plan.agent_id}",
-                        *("-I", "-S", lifeline.__file__, str(theirs.fileno()), str(memory_bytes), "--"),
-                        *(sys.executable if first == "python3" else first, *rest),
-                    ],
-                    executable=sys.executable,
-                    environment={name: host_path(value, places) for name, value in plan.environment.items()},
-                    directory=host_path(plan.working_directory, places),
-                    descriptors=[theirs.fileno()],
-                    executor=self._executor,
-                )
-            except OSError as error:
-                ours.close()
-                raise StartFailed(f"The agent can't be started: {error}.") from error
         loop = asyncio.get_running_loop()
-        transport, line = await loop.create_unix_connection(lambda: SideChannel(loop), sock=ours)
+        ours, theirs = socket.socketpair()
+        with theirs:
+            process = _start_lifeline(plan, places, ours, theirs)
+        try:
+            child = await adopt(process, self._executor)
+            transport, line = await loop.create_unix_connection(lambda: SideChannel(loop), sock=ours)
+        except BaseException:
+            # The lifeline ends the agent and itself when our end of the line is gone.
+            ours.close()
+            self._executor.submit(process.wait)
+            raise
         handle = ProcessHandle(child, line, transport, executor=self._executor)
         try:
             await handle.started()
@@ -107,6 +98,28 @@ class ProcessRunner:
             await handle.close()
             raise
         return handle
+
+
+def _start_lifeline(
+    plan: LaunchPlan, places: Mapping[str, str], ours: socket.socket, theirs: socket.socket
+) -> subprocess.Popen[bytes]:
+    first, *rest = (host_path(word, places) for word in plan.command)
+    memory_bytes = 0 if plan.runs_model_commands else plan.limits.memory_bytes + _ADDRESSES_BESIDE_MEMORY
+    try:
+        return start_process(
+            [
+                f"{LABEL}:{plan.instance_id}:{plan.agent_id}",
+                *("-I", "-S", lifeline.__file__, str(theirs.fileno()), str(memory_bytes), "--"),
+                *(sys.executable if first == "python3" else first, *rest),
+            ],
+            executable=sys.executable,
+            environment={name: host_path(value, places) for name, value in plan.environment.items()},
+            directory=host_path(plan.working_directory, places),
+            descriptors=[theirs.fileno()],
+        )
+    except OSError as error:
+        ours.close()
+        raise StartFailed(f"The agent can't be started: {error}.") from error
 
 
 def host_path(value: str, places: Mapping[str, str]) -> str:

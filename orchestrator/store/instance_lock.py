@@ -4,13 +4,16 @@ import contextlib
 import errno
 import fcntl
 import os
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
 from orchestrator.contracts.errors import DovecoteError, ErrorCode
 
-_TRIES: Final = 100
+_TRIES: Final = 200
+_LOOK_S: Final = 0.002
+"""Longer than `holder_pid` holds what it looks at, unless its process is not scheduled."""
 _PID_BYTES: Final = 32
 
 
@@ -94,6 +97,7 @@ def _lock(descriptor: int) -> bool:
         except OSError:
             return False
         fcntl.flock(descriptor, fcntl.LOCK_UN)
+        time.sleep(_LOOK_S)
     return False
 
 

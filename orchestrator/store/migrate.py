@@ -1,5 +1,6 @@
 """The schema's way forward: numbered steps, each in one transaction, a copy first, never back."""
 
+import contextlib
 import os
 import re
 import sqlite3
@@ -91,7 +92,7 @@ def _back_up(connection: sqlite3.Connection, target: Path, path: Path) -> None:
     unfinished = target.with_name(f".{target.name}.tmp")
     try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        unfinished.unlink(missing_ok=True)
+        _discard(unfinished)
         os.close(os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         copy = sqlite3.connect(unfinished, isolation_level=None)
         try:
@@ -102,12 +103,19 @@ def _back_up(connection: sqlite3.Connection, target: Path, path: Path) -> None:
             copy.close()
         unfinished.replace(target)
     except (sqlite3.Error, OSError) as error:
-        unfinished.unlink(missing_ok=True)
+        _discard(unfinished)
         raise _refused(
             f"The store {path} has to be migrated, and the copy that is made before could not be "
             f"written to {target}: {error}. Nothing was changed.",
             f"Make room on the disk of {target.parent}, or set right who may write there.",
         ) from error
+
+
+def _discard(copy: Path) -> None:
+    """Remove a copy that was not finished, with the journal that SQLite left beside it."""
+    with contextlib.suppress(OSError):
+        copy.with_name(f"{copy.name}-journal").unlink(missing_ok=True)
+        copy.unlink(missing_ok=True)
 
 
 def _refused(message: str, suggestion: str) -> DovecoteError:

@@ -32,9 +32,10 @@ def remove_tree(top: SafeDir, *, max_entries: int) -> Removal:
     descriptors are enough for any depth.
     """
     slice_ = _Slice(top, max_entries)
-    while slice_.room > 0 and (batch := slice_.next_batch()):
+    while slice_.room > 0 and (batch := slice_.next_batch(at_most=min(slice_.room, _BATCH))):
         for name, is_dir in batch:
-            slice_.take(name, is_dir=is_dir)
+            if slice_.room > 0:
+                slice_.take(name, is_dir=is_dir)
     return Removal(
         removed=slice_.removed, left=tuple(sorted(slice_.left)), is_done=not slice_.next_batch(at_most=1)
     )
@@ -50,7 +51,7 @@ class _Slice:
         if top.itself().mode & 0o700 != 0o700:
             top.give(mode=0o700)
 
-    def next_batch(self, at_most: int = _BATCH) -> list[tuple[str, bool]]:
+    def next_batch(self, *, at_most: int) -> list[tuple[str, bool]]:
         """Entries of the top that have not been given up, with whether each is a real directory."""
         fresh = (entry for entry in self._top.scan() if entry.name not in self.left)
         return [

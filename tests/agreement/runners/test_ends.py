@@ -177,7 +177,8 @@ async def test_a_cancelled_start_leaves_nothing(runner: DescribedRunner, stage: 
 
 
 async def test_twenty_starts_leave_no_descriptor_open(runner: DescribedRunner, stage: Stage) -> None:
-    await run(runner, stage.plan("pass"))
+    for _ in range(8):  # until the engine's connections that are kept for later have settled
+        await run(runner, stage.plan("pass"))
     before = len(os.listdir("/proc/self/fd"))
 
     for _ in range(20):

@@ -1,0 +1,295 @@
+"""`dovecote chat` and `dovecote serve`, as processes, with agents of the process runner."""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.edges.cli.conftest import Dovecote
+
+THREE = "@Assistant what time is it?\n@Assistant remember milk\n@Assistant recall\n"
+Serve = Callable[[], "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def environment(environment: dict[str, str]) -> dict[str, str]:
+    """As everywhere, with the runner that every machine has."""
+    return {
+        **environment,
+        "DOVECOTE_AGENT__RUNNER": "process",
+        "PYTHONPATH": str(Path(__file__).parents[3]),
+        "DOVECOTE_SHUTDOWN_GRACE_S": "5",
+    }
+
+
+@pytest.fixture
+def serve(home: Path, environment: dict[str, str]) -> Iterator[Serve]:
+    """Starts `dovecote serve` and waits until it is ready; ends it at the end."""
+    with contextlib.ExitStack() as stack:
+
+        def start() -> subprocess.Popen[str]:
+            daemon = stack.enter_context(
+                subprocess.Popen(
+                    [sys.executable, "-m", "orchestrator", "serve"],
+                    cwd=home,
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                )
+            )
+            stack.callback(daemon.kill)
+            assert daemon.stderr is not None
+            for line in daemon.stderr:
+                if json.loads(line)["event"] == "dovecote.ready":
+                    return daemon
+            raise AssertionError("serve ended before it was ready")
+
+        yield start
+
+
+def events(home: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (home / "data/logs/dovecote.log").read_text().splitlines()]
+
+
+def check_three_answers(stdout: str) -> None:
+    lines = stdout.splitlines()
+    assert re.search(r"\d\d:\d\d", lines[0])
+    assert "milk" in lines[1]
+    assert "milk" in "".join(lines[2:])
+
+
+def test_lines_are_answered_in_order_by_an_orchestrator_in_this_process(
+    home: Path, dovecote: Dovecote
+) -> None:
+    ended = dovecote("chat", stdin=THREE)
+
+    assert ended.returncode == 0, ended.stderr
+    check_three_answers(ended.stdout)
+    assert ended.stderr.count("\n") == 1
+    assert "without walls" in ended.stderr
+    assert not (home / "data/run/dovecote.sock").exists()
+
+
+def test_no_input_is_no_error(dovecote: Dovecote) -> None:
+    ended = dovecote("chat", stdin="\n \n")
+
+    assert (ended.returncode, ended.stdout) == (0, "")
+
+
+def test_a_second_chat_does_not_print_what_the_first_one_did(dovecote: Dovecote) -> None:
+    first = dovecote("chat", stdin="@Assistant remember milk\n")
+    second = dovecote("chat", stdin="@Assistant echo second\n")
+
+    assert "milk" in first.stdout
+    assert second.stdout == "second\n"
+
+
+def test_what_people_write_is_in_no_log(home: Path, dovecote: Dovecote) -> None:
+    dovecote("chat", stdin="@Assistant remember xylophone\n@Assistant recall\n")
+
+    logs = "".join(path.read_text() for path in (home / "data/logs").rglob("*") if path.is_file())
+    assert "message.stored" in logs
+    assert "xylophone" not in logs
+
+
+def test_a_runner_that_does_not_work_is_a_sentence_and_exit_code_one(dovecote: Dovecote) -> None:
+    more = {"DOVECOTE_AGENT__RUNNER": "bubblewrap", "DOVECOTE_AGENT__BWRAP": "/bin/false"}
+
+    ended = dovecote("chat", stdin=THREE, more=more)
+
+    assert ended.returncode == 1
+    assert ended.stdout == ""
+    assert "bubblewrap" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_chat_and_groups_go_through_the_running_orchestrator(
+    home: Path, dovecote: Dovecote, serve: Serve
+) -> None:
+    daemon = serve()
+
+    talked = dovecote("chat", stdin=THREE)
+    added = dovecote("group", "add", "garden", "--jid", "console:garden", "--every-message")
+    in_garden = dovecote("chat", "--chat", "console:garden", stdin="echo hello\n")
+    listed = dovecote("group", "list", "--json")
+    doctor = dovecote("doctor", "--json")
+    second = dovecote("serve")
+    daemon.send_signal(signal.SIGTERM)
+    code = daemon.wait(timeout=20)
+
+    assert talked.returncode == 0, talked.stderr
+    check_three_answers(talked.stdout)
+    assert talked.stderr == ""
+    assert added.returncode == 0, added.stderr
+    assert (in_garden.returncode, in_garden.stdout) == (0, "hello\n")
+    assert [group["folder"] for group in json.loads(listed.stdout)] == ["main", "garden"]
+    findings = {each["what"]: each for each in json.loads(doctor.stdout)}
+    assert findings["orchestrator"]["why"] == f"Process {daemon.pid} runs here."
+    assert findings["api"]["health"] == "ok"
+    assert second.returncode == 1
+    assert str(daemon.pid) in second.stderr
+    assert code == 0
+    assert events(home)[-1]["event"] == "dovecote.stopped"
+    assert not (home / "data/run/dovecote.sock").exists()
+
+
+def test_groups_are_managed_without_an_orchestrator_by_the_same_commands(
+    home: Path, dovecote: Dovecote
+) -> None:
+    added = dovecote("group", "add", "garden", "--jid", "console:garden", "--name", "Garden")
+    again = dovecote("group", "add", "garden", "--jid", "console:other")
+    changed = dovecote("group", "set", "garden", "requires_trigger=no", "timezone=Asia/Tokyo")
+    wrong = dovecote("group", "set", "garden", "colour=red")
+    shown = dovecote("group", "show", "garden", "--json")
+    removed = dovecote("group", "remove", "garden")
+    listed = dovecote("group", "list", "--json")
+
+    assert added.returncode == 0, added.stderr
+    assert (home / "groups/garden/AGENT.md").is_file()
+    assert (again.returncode, wrong.returncode) == (1, 1)
+    assert "garden" in again.stderr
+    assert "colour=red" in wrong.stderr
+    assert changed.returncode == 0, changed.stderr
+    group = json.loads(shown.stdout)
+    assert (group["requires_trigger"], group["timezone"], group["name"]) == (False, "Asia/Tokyo", "Garden")
+    assert removed.returncode == 0
+    assert json.loads(listed.stdout) == []
+    assert (home / "groups/garden").is_dir()
+
+
+def test_a_chat_whose_orchestrator_dies_ends_with_the_reason(
+    home: Path, serve: Serve, environment: dict[str, str]
+) -> None:
+    daemon = serve()
+    with subprocess.Popen(
+        [sys.executable, "-m", "orchestrator", "chat"],
+        cwd=home,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as talk:
+        assert talk.stdin is not None
+        assert talk.stdout is not None
+        assert talk.stderr is not None
+        talk.stdin.write("@Assistant echo alive\n")
+        talk.stdin.flush()
+        first = talk.stdout.readline()
+
+        daemon.kill()
+        code = talk.wait(timeout=20)
+        said = talk.stderr.read()
+
+    assert first == "alive\n"
+    assert code == 1
+    assert "orchestrator" in said.lower()
+    assert "Traceback" not in said
+
+
+def test_an_interrupted_daemon_ends_in_order(home: Path, serve: Serve) -> None:
+    daemon = serve()
+
+    daemon.send_signal(signal.SIGINT)
+    code = daemon.wait(timeout=20)
+
+    assert code == 0
+    assert events(home)[-1]["event"] == "dovecote.stopped"
+
+
+def test_a_reader_that_goes_away_is_not_a_fault(home: Path, environment: dict[str, str]) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "orchestrator", "chat"],
+        cwd=home,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as talk:
+        assert talk.stdin is not None
+        assert talk.stdout is not None
+        assert talk.stderr is not None
+        talk.stdout.close()
+        talk.stdin.write(THREE)
+        talk.stdin.close()
+        code = talk.wait(timeout=30)
+        said = talk.stderr.read()
+
+    assert code == 1
+    assert "Nobody reads" in said
+    assert "Traceback" not in said
+    assert "Exception ignored" not in said
+
+
+@pytest.fixture
+def terminal() -> Iterator[tuple[int, int]]:
+    """The two ends of a pseudo-terminal: ours, and the one that a program sees."""
+    ours, theirs = os.openpty()
+    yield ours, theirs
+    os.close(ours)
+
+
+def read_until(descriptor: int, wanted: str, *, within_s: float = 25) -> str:
+    """What the terminal shows, until `wanted` is in it."""
+    seen = ""
+    deadline = time.monotonic() + within_s
+    with socket.socket() as _:
+        pass
+    while wanted not in plain(seen):
+        left = deadline - time.monotonic()
+        assert left > 0, plain(seen)
+        import select
+
+        ready, _, _ = select.select([descriptor], [], [], left)
+        if ready:
+            seen += os.read(descriptor, 65536).decode("utf-8", "replace")
+    return plain(seen)
+
+
+def plain(screen: str) -> str:
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[()][A-Z0-9]|\x1b[=>]", "", screen)
+
+
+def test_a_terminal_shows_help_replies_and_leaves_when_told(
+    home: Path, environment: dict[str, str], terminal: tuple[int, int]
+) -> None:
+    ours, theirs = terminal
+    with subprocess.Popen(
+        [sys.executable, "-m", "orchestrator", "chat"],
+        cwd=home,
+        env={**environment, "TERM": "xterm-256color"},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as talk:
+        os.close(theirs)
+        greeting = read_until(ours, "you >")
+        os.write(ours, b"/help\r")
+        help_text = read_until(ours, "/retry")
+        os.write(ours, b"@Assistant remember **milk**\r")
+        reply = read_until(ours, "Got it")
+        os.write(ours, b"/quit\r")
+        with contextlib.suppress(OSError):
+            while os.read(ours, 65536):
+                pass
+        code = talk.wait(timeout=20)
+
+    assert "You are talking with Assistant." in greeting
+    assert "/quit" in help_text
+    assert "**" not in reply.partition("Got it")[2]
+    assert code == 0
+    assert "remember" in (home / "data/chat_history").read_text()

@@ -1,0 +1,167 @@
+"""A chat network in a directory: what came in and what went out survives a kill -9 of the orchestrator.
+
+| file | what it holds |
+|---|---|
+| `in/*.json` | messages to take in, in name order; one is removed only after it is stored |
+| `sends.jsonl` | every attempt to send: chat, text, outbox_id, attempt, reply_to, accepted |
+| `typing.jsonl` | every change of the typing indicator: chat, is_typing |
+| `behaviour.json` | a list of rules; the first one that fits a text and has times left decides |
+
+A rule is `{"match": part of the text, "outcome": an Outcome, "times": how often, "delay_s": seconds}`.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from orchestrator.contracts.errors import Unavailable
+from orchestrator.contracts.ids import Jid, MessageId
+from orchestrator.contracts.records.messages import InboundMessage, OutboundMessage, Quoted, Receipt
+from orchestrator.contracts.seams import Inbox, SendRefused, SendUnavailable, SendUnknown
+
+PREFIX: Final = "file:"
+_LOOK_S: Final = 0.02
+_AGAIN_S: Final = 0.2
+
+
+class Outcome(StrEnum):
+    """What becomes of one attempt to send."""
+
+    ACCEPT = "accept"
+    UNAVAILABLE = "unavailable"
+    REFUSE = "refuse"
+    UNKNOWN_BEFORE = "unknown, not taken"
+    UNKNOWN_AFTER = "unknown, taken"
+
+
+class FileChannel:
+    """Owns the chats `file:*`."""
+
+    name = "file"
+
+    def __init__(self, directory: Path, *, max_text_chars: int = 4_000) -> None:
+        self._directory = directory
+        self._max_text_chars = max_text_chars
+        self._inbox: Inbox | None = None
+        self._taking: asyncio.Task[None] | None = None
+        (directory / "in").mkdir(parents=True, exist_ok=True)
+
+    def owns(self, jid: Jid) -> bool:
+        """Whether `jid` is a chat of this directory."""
+        return jid.startswith(PREFIX) and len(jid) > len(PREFIX)
+
+    @property
+    def max_text_chars(self) -> int:
+        """As it was made."""
+        return self._max_text_chars
+
+    @property
+    def is_connected(self) -> bool:
+        """From `connect` to `close`."""
+        return self._inbox is not None
+
+    async def connect(self, inbox: Inbox) -> None:
+        """Hand on what lies in `in/`, from now on."""
+        self._inbox = inbox
+        self._taking = asyncio.create_task(  # noqa: TID251 - `connect` returns; `close` ends the task
+            self._take(inbox), name="file channel"
+        )
+
+    async def send(self, message: OutboundMessage) -> Receipt:
+        """Write it down as sent, unless a rule of `behaviour.json` says otherwise."""
+        if self._inbox is None:
+            raise SendUnavailable("the channel is closed")
+        outcome, delay_s = self._decide(message.text)
+        await asyncio.sleep(delay_s)
+        attempt = 1 + sum(each["outbox_id"] == message.outbox_id for each in read_lines(self._sends))
+        accepted = outcome in (Outcome.ACCEPT, Outcome.UNKNOWN_AFTER)
+        line = {
+            "chat": message.chat_jid,
+            "text": message.text,
+            "outbox_id": message.outbox_id,
+            "attempt": attempt,
+            "reply_to": message.reply_to,
+            "accepted": accepted,
+        }
+        _append(self._sends, line)
+        match outcome:
+            case Outcome.UNAVAILABLE:
+                raise SendUnavailable("the network is away")
+            case Outcome.REFUSE:
+                raise SendRefused("the network will not have it")
+            case Outcome.UNKNOWN_BEFORE | Outcome.UNKNOWN_AFTER:
+                raise SendUnknown("the answer was lost")
+            case Outcome.ACCEPT:
+                return Receipt(message_id=MessageId(f"out-{message.outbox_id}-{attempt}"))
+
+    async def set_typing(self, chat: Jid, *, is_typing: bool) -> None:
+        """Write it down."""
+        _append(self._directory / "typing.jsonl", {"chat": chat, "is_typing": is_typing})
+
+    async def close(self) -> None:
+        """Take and send no more."""
+        self._inbox = None
+        if self._taking is not None:
+            self._taking.cancel()
+            await asyncio.wait({self._taking})
+            self._taking = None
+
+    @property
+    def _sends(self) -> Path:
+        return self._directory / "sends.jsonl"
+
+    def _decide(self, text: str) -> tuple[Outcome, float]:
+        """What happens to this attempt; a rule that is used has one time less."""
+        path = self._directory / "behaviour.json"
+        rules: list[dict[str, Any]] = json.loads(path.read_bytes()) if path.exists() else []
+        for rule in rules:
+            if rule.get("match", "") in text and rule.get("times", 1) > 0:
+                rule["times"] = rule.get("times", 1) - 1
+                write_json(path, rules)
+                return Outcome(rule.get("outcome", Outcome.ACCEPT)), float(rule.get("delay_s", 0.0))
+        return Outcome.ACCEPT, 0.0
+
+    async def _take(self, inbox: Inbox) -> None:
+        while True:
+            for path in sorted((self._directory / "in").glob("*.json")):
+                try:
+                    await inbox(_message(json.loads(path.read_bytes())))
+                except Unavailable:
+                    await asyncio.sleep(_AGAIN_S)  # a network keeps what was not taken, and tries again
+                    break
+                path.unlink()
+            await asyncio.sleep(_LOOK_S)
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The JSON objects of a file, one a line; none if it is not there. A last line half-written is left out."""
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
+    return [json.loads(line) for line in lines if line.endswith("\n")]
+
+
+def write_json(path: Path, plain: object) -> None:
+    """Put it there in one step."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    temporary.write_text(json.dumps(plain), encoding="utf-8")
+    temporary.rename(path)
+
+
+def _append(path: Path, plain: Mapping[str, object]) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(plain) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _message(plain: Mapping[str, Any]) -> InboundMessage:
+    values = dict(plain)
+    with contextlib.suppress(KeyError):
+        values["quoted"] = Quoted(**values["quoted"])
+    values["sent_at"] = datetime.fromisoformat(values.get("sent_at", datetime(2026, 1, 1, tzinfo=UTC).isoformat()))
+    return InboundMessage(**values)
