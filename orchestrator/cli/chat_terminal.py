@@ -8,8 +8,6 @@ from typing import Final
 from prompt_toolkit import PromptSession
 from prompt_toolkit.formatted_text import HTML
 from prompt_toolkit.history import FileHistory
-from prompt_toolkit.input import Input
-from prompt_toolkit.output import Output
 from prompt_toolkit.patch_stdout import patch_stdout
 from rich.console import Console
 from rich.markdown import Markdown
@@ -24,7 +22,7 @@ from orchestrator.core.text_cleaning import clean_text
 _WAIT_S: Final = 20.0
 _LEAVE: Final = frozenset({"/quit", "/exit"})
 HELP: Final = """\
-**/help** shows this · **/quit** (or Ctrl-D) leaves · **Alt-Enter** starts a new line
+**/help** shows this · **/quit** (or Ctrl-D) leaves
 
 Everything else goes to the assistant. **/stop** stops what it does, **/retry** runs again what went wrong.
 """
@@ -33,37 +31,26 @@ Everything else goes to the assistant. **/stop** stops what it does, **/retry** 
 class TerminalChat:
     """One chat at a terminal. Runs until the person leaves or the orchestrator does."""
 
-    def __init__(
-        self,
-        link: ConsoleLink,
-        *,
-        assistant_name: str,
-        history: Path,
-        screen: Console | None = None,
-        source: Input | None = None,
-        target: Output | None = None,
-    ) -> None:
+    def __init__(self, link: ConsoleLink, *, assistant_name: str, history: Path) -> None:
         self._link = link
         self._assistant_name = assistant_name
-        self._screen = screen
         self._is_typing = False
         self._session: PromptSession[str] = PromptSession(
             HTML("<ansicyan><b>you</b></ansicyan> > "),
             history=FileHistory(str(history)),
             bottom_toolbar=self._status_line,
-            input=source,
-            output=target,
         )
 
     async def run(self) -> str | None:
         """None when the person left; else why the chat ended."""
         trouble: str | None = None
+        greeting = Text(f"You are talking with {self._assistant_name}.", style="dim")
+        Console(file=sys.stdout).print(greeting)
         try:
             # Replies that come while somebody types are printed above the line, not into it.
             with patch_stdout(raw=True):
-                screen = self._screen or Console(file=sys.stdout, force_terminal=True)
+                screen = Console(file=sys.stdout, force_terminal=True)
                 start = await self._link.now()
-                screen.print(Text(f"You are talking with {self._assistant_name}.", style="dim"))
                 async with asyncio.TaskGroup() as tasks:
                     showing = tasks.create_task(self._show_news(screen, start), name="show news")
                     await self._prompt(screen, showing)

@@ -77,7 +77,7 @@ def reference(
     """Write the tables of settings, error codes and commands into the README."""
     from orchestrator.cli.reference import run_reference
 
-    raise typer.Exit(run_reference(readme, is_check=check))
+    raise typer.Exit(run_reference(app, readme, is_check=check))
 
 
 @app.command()

@@ -2,14 +2,18 @@
 
 import difflib
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+import typer
 import typer.main
 
 from orchestrator.api.render_errors import STATUS
 from orchestrator.contracts.errors import DovecoteError, ErrorCode
+from orchestrator.core.states.agent import AGENT
+from orchestrator.core.states.message import MESSAGE
+from orchestrator.core.states.outbox import OUTBOX
 from orchestrator.settings.loading import ALIASES, PREFIX
 from orchestrator.settings.tree import allowed_values, setting_fields
 
@@ -37,13 +41,13 @@ MEANINGS: Final[Mapping[ErrorCode, str]] = {
 """What each code says, in the words of the README."""
 
 
-def run_reference(readme: Path, *, is_check: bool) -> int:
+def run_reference(program: typer.Typer, readme: Path, *, is_check: bool) -> int:
     """Rewrite what stands between the markers; with `is_check` only say what would change, and fail."""
     try:
         before = readme.read_text(encoding="utf-8")
     except OSError as error:
         raise DovecoteError(f"{readme} cannot be read: {error.strerror}.") from None
-    after = with_tables(before)
+    after = with_tables(before, tables_of(program))
     if before == after:
         return 0
     if is_check:
@@ -58,9 +62,19 @@ def run_reference(readme: Path, *, is_check: bool) -> int:
     return 0
 
 
-def with_tables(text: str) -> str:
-    """`text` with every table drawn anew between its markers. Raises DovecoteError if a marker is missing."""
-    for name, draw in TABLES.items():
+def tables_of(program: typer.Typer) -> dict[str, str]:
+    """Every table that the README holds, by the name of its markers."""
+    return {
+        "settings": settings_table(),
+        "error codes": error_codes_table(),
+        "commands": commands_table(program),
+        "state diagrams": state_diagrams(),
+    }
+
+
+def with_tables(text: str, tables: Mapping[str, str]) -> str:
+    """`text` with each table between its markers. Raises DovecoteError if a marker is missing."""
+    for name, table in tables.items():
         start, end = f"<!-- reference: {name} -->", f"<!-- end: {name} -->"
         before, found_start, rest = text.partition(start)
         _, found_end, after = rest.partition(end)
@@ -68,7 +82,7 @@ def with_tables(text: str) -> str:
             raise DovecoteError(
                 f"The markers of the table {name!r} are missing.", suggestion=f"Add: {start} … {end}"
             )
-        text = f"{before}{start}\n{draw()}\n{end}{after}"
+        text = f"{before}{start}\n{table}\n{end}{after}"
     return text
 
 
@@ -97,12 +111,18 @@ def error_codes_table() -> str:
     return _table(("code", "HTTP", "meaning"), rows)
 
 
-def commands_table() -> str:
+def commands_table(program: typer.Typer) -> str:
     """Every command with its help."""
-    from orchestrator.cli.main import app
-
-    rows = [(f"`{name}`", text) for name, text in _commands(typer.main.get_command(app), "dovecote")]
+    rows = [(f"`{name}`", text) for name, text in _commands(typer.main.get_command(program), "dovecote")]
     return _table(("command", "does"), rows)
+
+
+def state_diagrams() -> str:
+    """Every state table as a diagram."""
+    machines = (MESSAGE, OUTBOX, AGENT)
+    return "\n\n".join(
+        f"**{machine.name}**\n\n```mermaid\n{machine.as_mermaid()}\n```" for machine in machines
+    )
 
 
 def _commands(command: object, path: str) -> Iterator[tuple[str, str]]:
@@ -129,11 +149,3 @@ def _default(value: object) -> str:
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [heads, ["---"] * len(heads), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-
-
-TABLES: Final[Mapping[str, Callable[[], str]]] = {
-    "settings": settings_table,
-    "error codes": error_codes_table,
-    "commands": commands_table,
-}
-"""Name of the markers to what stands between them."""

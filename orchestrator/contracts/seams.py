@@ -199,7 +199,9 @@ class Runner(Protocol):
         """Start it; the walls stand when this returns. Raises StartFailed or Unavailable (engine away)."""
         ...
 
-    async def stop_leftovers(self, instance_id: str, refs: Sequence[tuple[AgentId, str | None]]) -> list[AgentId]:
+    async def stop_leftovers(
+        self, instance_id: str, refs: Sequence[tuple[AgentId, str | None]]
+    ) -> list[AgentId]:
         """At a start: kill what an earlier process of this instance left, verify it, remove it.
 
         refs: agents that the store believes alive, with their `process_ref` (None: crashed before it

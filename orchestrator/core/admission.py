@@ -43,32 +43,41 @@ def choose(waiting: Sequence[Waiting], live: Sequence[Live], *, max_running: int
 
     The group that was served longest ago is first, among those the one waiting longest: so none comes
     twice before another came once. A start that only a live slot is missing for keeps its running slot,
-    and the agent idle for longest is closed for it; the start follows when that one is gone.
+    and an idle agent is closed for it; the start follows when that one is gone.
     """
+    order = sorted(waiting, key=lambda entry: (entry.last_served, entry.since_seq))
     agents = {agent.group: agent for agent in live}
-    closable = _closable(agents, {entry.group for entry in waiting})
+    closable = _closable(agents, [entry.group for entry in order])
     free_running = max_running - sum(agent.is_busy for agent in live)
     free_live = max_live - len(agents)
     start, feed, close = list[GroupFolder](), list[GroupFolder](), list[GroupFolder]()
-    for entry in sorted(waiting, key=lambda entry: (entry.last_served, entry.since_seq)):
+    for entry in order:
         agent = agents.get(entry.group)
         if agent is not None and agent.is_busy:
             feed.append(entry.group)
-        elif free_running <= 0:
             continue
-        elif agent is not None:
+        if free_running <= 0 or entry.group in close:
+            continue
+        if agent is not None:
             feed.append(entry.group)
-            free_running -= 1
+            closable.remove(entry.group)
         elif free_live > 0:
             start.append(entry.group)
-            free_running, free_live = free_running - 1, free_live - 1
+            free_live -= 1
         elif closable:
             close.append(closable.pop(0))
-            free_running -= 1
+        else:
+            continue
+        free_running -= 1
     return Decision(start=tuple(start), feed=tuple(feed), close=tuple(close))
 
 
-def _closable(agents: Mapping[GroupFolder, Live], waiting: set[GroupFolder]) -> list[GroupFolder]:
-    """The idle agents that nobody waits for, longest idle first."""
-    idle = [agent for agent in agents.values() if not agent.is_busy and agent.group not in waiting]
-    return [agent.group for agent in sorted(idle, key=lambda agent: agent.idle_since or 0.0)]
+def _closable(agents: Mapping[GroupFolder, Live], order: Sequence[GroupFolder]) -> list[GroupFolder]:
+    """The idle agents, in the order in which they may go: the longest idle first, and only then those
+    that somebody waits for, the last in the order first. Without these a group could be kept out by
+    chats that are never quiet."""
+    idle = [agent for agent in agents.values() if not agent.is_busy]
+    unwanted = [agent for agent in idle if agent.group not in order]
+    longest_first = sorted(unwanted, key=lambda agent: agent.idle_since or 0.0)
+    wanted = {agent.group for agent in idle} & set(order)
+    return [agent.group for agent in longest_first] + [group for group in reversed(order) if group in wanted]

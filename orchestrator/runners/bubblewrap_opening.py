@@ -9,6 +9,7 @@ import json
 import os
 import resource
 import socket
+import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -27,7 +28,7 @@ from orchestrator.runners.bubblewrap_command import (
 )
 from orchestrator.runners.bubblewrap_handle import BubblewrapHandle, Sandbox
 from orchestrator.runners.cgroup import PREFIX, Cgroup, Parents
-from orchestrator.runners.child import Child, SideChannel, listen_on, spawn
+from orchestrator.runners.child import adopt, listen_on, start_process
 from orchestrator.runners.memory_watch import MemoryWatch
 from orchestrator.runners.programs import Interpreter, Programs
 from orchestrator.runners.walls import OpenMount
@@ -51,114 +52,107 @@ class Equipment:
     parents: Parents
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Starting:
+    """A bwrap that was started, and our ends: what it tells, and the gate it will wait at."""
+
+    process: subprocess.Popen[bytes]
+    status: int
+    gate: socket.socket
+
+
 async def open_sandbox(
     plan: LaunchPlan, equipment: Equipment, *, user_namespace: int | None, executor: Executor
 ) -> BubblewrapHandle:
     """Start the plan's agent in its walls. Raises StartFailed."""
-    loop = asyncio.get_running_loop()
-    name = f"{PREFIX}{plan.instance_id}-{plan.agent_id}"
-    group = await loop.run_in_executor(executor, Cgroup.make, equipment.parents, name, plan.limits)
-    try:
-        with walls.opened_mounts(plan) as mounts, ExitStack() as stack:
-            gate, their_gate = socket.socketpair()
-            stack.callback(gate.close)
-            gate.setblocking(False)
-            with their_gate:
-                child, status, status_transport = await _spawn(
-                    plan,
-                    equipment,
-                    mounts,
-                    gate=their_gate.fileno(),
-                    namespace=user_namespace,
-                    executor=executor,
-                )
-            sandbox = await _meet(child, status, status_transport, group=group, executor=executor)
+    with walls.opened_mounts(plan) as mounts, ExitStack() as undo:
+        name = f"{PREFIX}{plan.instance_id}-{plan.agent_id}"
+        making = executor.submit(Cgroup.make, equipment.parents, name, plan.limits)
+        undo.callback(executor.submit, lambda: making.result().remove())
+        group = await asyncio.shield(asyncio.wrap_future(making))
+        starting = _start_bwrap(plan, equipment, mounts, user_namespace)
+        with starting.gate:
+            sandbox = await _meet(starting, group=group, executor=executor)
             try:
                 _limit(plan, sandbox, group)
-                await _open_gate(gate, sandbox)
+                await _open_gate(starting.gate, sandbox)
             except BaseException:
                 await sandbox.close()
                 raise
-    except BaseException:
-        executor.submit(group.remove)
-        raise
+        undo.pop_all()
     watch = None if "memory" in group.limited else _watch(plan, sandbox, executor)
     return BubblewrapHandle(sandbox, mounts=mounts, watch=watch, executor=executor)
 
 
-async def _spawn(
-    plan: LaunchPlan,
-    equipment: Equipment,
-    mounts: Sequence[OpenMount],
-    *,
-    gate: int,
-    namespace: int | None,
-    executor: Executor,
-) -> tuple[Child, SideChannel, asyncio.BaseTransport]:
-    with ExitStack() as stack:
-        ours, status = os.pipe()
-        stack.callback(os.close, status)
-        arguments = bubblewrap_arguments(
-            plan,
-            system=equipment.system,
-            programs=equipment.programs,
-            interpreter=equipment.interpreter,
-            mounts=[_bound(each, equipment) for each in mounts],
-            descriptors=Descriptors(status=status, gate=gate, user_namespace=namespace),
-        )
-        # Not on the command line: every user of the host may read that.
-        words = os.memfd_create("arguments")
-        stack.callback(os.close, words)
-        end_of_options = arguments.index("--")
-        os.write(words, b"".join(os.fsencode(word) + b"\0" for word in arguments[:end_of_options]))
-        os.lseek(words, 0, os.SEEK_SET)
-        passed = [status, gate, words, *(each.descriptor for each in mounts)]
+def _start_bwrap(
+    plan: LaunchPlan, equipment: Equipment, mounts: Sequence[OpenMount], user_namespace: int | None
+) -> _Starting:
+    gate, their_gate = socket.socketpair()
+    status, their_status = os.pipe()
+    gate.setblocking(False)
+    try:
+        with their_gate, os.fdopen(their_status, "wb") as theirs:
+            arguments = bubblewrap_arguments(
+                plan,
+                system=equipment.system,
+                programs=equipment.programs,
+                interpreter=equipment.interpreter,
+                mounts=[_bound(each, equipment) for each in mounts],
+                descriptors=Descriptors(
+                    status=theirs.fileno(), gate=their_gate.fileno(), user_namespace=user_namespace
+                ),
+            )
+            passed = [theirs.fileno(), their_gate.fileno(), *(each.descriptor for each in mounts)]
+            passed += [] if user_namespace is None else [user_namespace]
+            process = _exec(plan, equipment.bwrap, arguments, passed)
+    except BaseException:
+        gate.close()
+        os.close(status)
+        raise
+    return _Starting(process=process, status=status, gate=gate)
+
+
+def _exec(
+    plan: LaunchPlan, bwrap: str, arguments: Sequence[str], passed: Sequence[int]
+) -> subprocess.Popen[bytes]:
+    """Start bwrap with its options in a file: every user of the host may read a command line."""
+    end_of_options = arguments.index("--")
+    with os.fdopen(os.memfd_create("arguments"), "wb") as options:
+        options.write(b"".join(os.fsencode(word) + b"\0" for word in arguments[:end_of_options]))
+        options.seek(0)
+        name = f"{LABEL}:{plan.instance_id}:{plan.agent_id}"
         try:
-            child = await spawn(
-                [
-                    f"{LABEL}:{plan.instance_id}:{plan.agent_id}",
-                    *("--args", str(words)),
-                    *arguments[end_of_options:],
-                ],
-                executable=equipment.bwrap,
+            return start_process(
+                [name, "--args", str(options.fileno()), *arguments[end_of_options:]],
+                executable=bwrap,
                 environment={},
-                descriptors=passed if namespace is None else [*passed, namespace],
-                executor=executor,
+                descriptors=[options.fileno(), *passed],
             )
         except OSError as error:
-            os.close(ours)
-            raise StartFailed(f"{equipment.bwrap} can't be started: {error.strerror}.") from error
-        return child, *await listen_on(ours)
+            raise StartFailed(f"{bwrap} can't be started: {error.strerror}.") from error
 
 
-async def _meet(
-    child: Child,
-    status: SideChannel,
-    status_transport: asyncio.BaseTransport,
-    *,
-    group: Cgroup,
-    executor: Executor,
-) -> Sandbox:
+async def _meet(starting: _Starting, *, group: Cgroup, executor: Executor) -> Sandbox:
     """Learn which process is the first one inside. By then it is bound to die with us."""
-    try:
-        async with asyncio.timeout(_SETUP_S):
-            line = await asyncio.shield(status.first_line)
-        if line is None:
-            raise StartFailed(f"bwrap could not build the walls: {await child.last_words()}")
-        pid = int(json.loads(line)["child-pid"])
-        pidfd = os.pidfd_open(pid)
-        key = procfs.key_of(pid)
-        if key is None:
-            os.close(pidfd)
-            raise StartFailed(f"bwrap could not build the walls: {await child.last_words()}")
-    except BaseException as error:
-        child.process.kill()
-        executor.submit(child.process.wait)
-        child.close()
-        status_transport.close()
-        if isinstance(error, TimeoutError | ProcessLookupError):
+    with ExitStack() as undo:
+        undo.callback(executor.submit, starting.process.wait)
+        undo.callback(starting.process.kill)
+        status, status_transport = await listen_on(starting.status)
+        undo.callback(status_transport.close)
+        child = await adopt(starting.process, executor)
+        undo.callback(child.close)
+        try:
+            async with asyncio.timeout(_SETUP_S):
+                line = await asyncio.shield(status.first_line)
+        except TimeoutError as error:
             raise StartFailed("bwrap did not say that it has started.") from error
-        raise
+        pid = _child_pid(line)
+        key = procfs.key_of(pid) if pid is not None else None
+        if pid is None or key is None:
+            raise StartFailed(f"bwrap could not build the walls: {await child.last_words()}")
+        # bwrap has not reaped it before we let it end, so the number is still its own.
+        pidfd = os.pidfd_open(pid)
+        undo.pop_all()
     return Sandbox(
         child=child,
         status=status,
@@ -168,6 +162,10 @@ async def _meet(
         cgroup=group,
         executor=executor,
     )
+
+
+def _child_pid(line: bytes | None) -> int | None:
+    return None if line is None else int(json.loads(line)["child-pid"])
 
 
 def _limit(plan: LaunchPlan, sandbox: Sandbox, group: Cgroup) -> None:

@@ -182,8 +182,12 @@ async def _writer(pipe: IO[bytes]) -> asyncio.StreamWriter:
 
 
 async def listen_on(descriptor: int) -> tuple[SideChannel, asyncio.BaseTransport]:
-    """Take what comes from the read end of a pipe; the transport owns the descriptor."""
+    """Take what comes from the read end of a pipe, which is ours from now on."""
     loop = asyncio.get_running_loop()
     pipe = os.fdopen(descriptor, "rb", buffering=0)
-    transport, protocol = await loop.connect_read_pipe(lambda: SideChannel(loop), pipe)
+    try:
+        transport, protocol = await loop.connect_read_pipe(lambda: SideChannel(loop), pipe)
+    except BaseException:
+        pipe.close()
+        raise
     return protocol, transport

@@ -94,8 +94,8 @@ class DockerRunner:
             return [agent_id for agent_id, _ in refs]
 
     async def close(self) -> None:
-        """Give back threads and connections."""
-        self._engine.close()
+        """Give back threads and connections, when what was begun has ended."""
+        await asyncio.to_thread(self._engine.close)
 
     def _stamps(self) -> Stamps:
         if self._own is None:
@@ -107,8 +107,11 @@ class DockerRunner:
         try:
             return await asyncio.shield(asyncio.wrap_future(making))
         except asyncio.CancelledError:
-            # The thread goes on whatever happens to us: what it makes, it must remove.
-            making.add_done_callback(self._remove_made)
+            # The thread goes on whatever happens to us: what it makes, it removes.
+            if making.done():
+                self._remove_soon(making.result().container_id)
+            else:
+                making.add_done_callback(self._remove_made)
             raise
 
     def _create_now(self, client: docker.DockerClient, plan: LaunchPlan) -> _Created:
@@ -134,8 +137,9 @@ class DockerRunner:
         return attachment
 
     def _remove_made(self, making: Future[_Created]) -> None:
+        """In the thread that made it, so that closing the runner waits for it."""
         if making.exception() is None:
-            self._remove_soon(making.result().container_id)
+            self._engine.run(lambda client: remove_container(client, making.result().container_id))
 
     def _remove_soon(self, container_id: str) -> None:
         self._engine.calls.submit(self._engine.run, lambda client: remove_container(client, container_id))

@@ -47,8 +47,8 @@ class Engine:
             return body(self._client)
 
     def close(self) -> None:
-        """Give back threads and connections."""
-        self.calls.shutdown(wait=False)
+        """Give back threads and connections. Blocks until calls that were begun have ended."""
+        self.calls.shutdown()
         self.waits.shutdown(wait=False)
         if self._client is not None:
             self._client.close()

@@ -5,12 +5,13 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Final
 
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.messages import InboundMessage, OutboundMessage, Receipt
 from orchestrator.contracts.seams import Inbox
 
-_NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+NOON: Final = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +75,6 @@ class BenchChannel:
                 sender_jid=Jid("bench-person@s"),
                 sender_name="Person",
                 text=text,
-                sent_at=_NOON,
+                sent_at=NOON,
             )
         )

@@ -140,7 +140,7 @@ class FileChannel:
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """The JSON objects of a file, one a line; none if it is not there. A last line half-written is left out."""
+    """The JSON objects of a file, one a line; none without a file. A half-written last line is left out."""
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
     return [json.loads(line) for line in lines if line.endswith("\n")]
 
@@ -163,5 +163,7 @@ def _message(plain: Mapping[str, Any]) -> InboundMessage:
     values = dict(plain)
     with contextlib.suppress(KeyError):
         values["quoted"] = Quoted(**values["quoted"])
-    values["sent_at"] = datetime.fromisoformat(values.get("sent_at", datetime(2026, 1, 1, tzinfo=UTC).isoformat()))
+    values["sent_at"] = datetime.fromisoformat(
+        values.get("sent_at", datetime(2026, 1, 1, tzinfo=UTC).isoformat())
+    )
     return InboundMessage(**values)

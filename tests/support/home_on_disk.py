@@ -1,6 +1,5 @@
-"""A whole installation in a directory: settings, groups, their scenarios, the file channel's side of people."""
+"""A whole installation in a directory: settings, groups, their scenarios, and the people in their chats."""
 
-import asyncio
 import contextlib
 import json
 import os
@@ -17,7 +16,8 @@ from orchestrator.commands.groups import NewGroup, add_group
 from orchestrator.contracts.callers import HostCaller
 from orchestrator.contracts.ids import GroupFolder, Jid
 from orchestrator.contracts.seams import Checkpoints, Clock, Runner
-from orchestrator.runners import procfs
+from orchestrator.runners.docker_runner import INSTANCE_LABEL
+from orchestrator.runners.engine import Engine
 from tests.support.eventually import eventually
 from tests.support.file_channel import PREFIX, FileChannel, read_lines, write_json
 
@@ -149,7 +149,9 @@ class HomeOnDisk:
     async def said(self, *texts: str, chat: str = "file:kitchen", within_s: float = 20.0) -> None:
         """Wait until exactly these texts have left, in this order."""
         await eventually(
-            lambda: self.texts(chat) == list(texts), within_s=within_s, what=lambda: (list(texts), self.story())
+            lambda: self.texts(chat) == list(texts),
+            within_s=within_s,
+            what=lambda: (list(texts), self.story()),
         )
 
     def story(self) -> str:
@@ -176,9 +178,18 @@ class HomeOnDisk:
         path = self.path / "data" / "ipc"
         return sorted(each.name for each in path.iterdir() if each.name != "errors") if path.exists() else []
 
+    async def containers(self, engine: Engine) -> list[str]:
+        """The ids of the containers of this home."""
+        label = f"{INSTANCE_LABEL}={self._instance()[0]['value']}"
+        return await engine.call(
+            lambda client: [each["Id"] for each in client.api.containers(all=True, filters={"label": label})]
+        )
+
     async def nothing_left(self) -> None:
         """Wait until no process and no box is left of this home."""
-        await eventually(lambda: not self.processes() and not self.boxes(), what=lambda: (self.processes(), self.boxes()))
+        await eventually(
+            lambda: not self.processes() and not self.boxes(), what=lambda: (self.processes(), self.boxes())
+        )
 
     def _instance(self) -> list[dict[str, Any]]:
         try:
@@ -207,6 +218,8 @@ class HomeOnDisk:
             serves_api=False,
             **({} if command is None else {"agent_command": tuple(command)}),
         )
-        with logging_to(home.paths.log_file, home.settings.logs, clock=clock or SystemClock(), on_terminal=False):
+        with logging_to(
+            home.paths.log_file, home.settings.logs, clock=clock or SystemClock(), on_terminal=False
+        ):
             async with running(home.settings, home.paths, replacements=parts) as app:
                 yield app

@@ -53,7 +53,7 @@ async def test_every_other_route_needs_the_operators_token(served: Served) -> No
         ("GET", "/api/v1/chats/console:main/texts?after=0"),
         ("GET", "/api/v1/chats/console:main/now"),
     ]
-    bearers = [b"", b"Bearer wrong", "Bearer ключ".encode(), b"Basic " + served.token.encode(), b"Bearer "]
+    bearers = [b"", b"Bearer wrong", "Bearer ключ".encode(), b"Basic " + served.token.encode(), b"Bearer"]
     answers = {}
 
     async with served.client(token="") as client:

@@ -4,8 +4,8 @@ import contextlib
 import json
 import os
 import re
+import select
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -113,6 +113,20 @@ def test_a_runner_that_does_not_work_is_a_sentence_and_exit_code_one(dovecote: D
     assert ended.stdout == ""
     assert "bubblewrap" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def test_a_turn_that_breaks_off_half_way_is_the_reason_of_exit_code_one(
+    home: Path, dovecote: Dovecote
+) -> None:
+    workspace = home / "groups/main/workspace"
+    workspace.mkdir(parents=True)
+    (workspace / "scenario.yaml").write_text("default:\n  - say: half\n  - crash: SEGV\n")
+
+    ended = dovecote("chat", stdin="@Assistant go\n", more={"DOVECOTE_AGENT__DRIVER": "script"})
+
+    assert ended.returncode == 1
+    assert ended.stdout.startswith("half\n")
+    assert "partial" in ended.stderr.splitlines()[-1]
 
 
 def test_chat_and_groups_go_through_the_running_orchestrator(
@@ -246,13 +260,9 @@ def read_until(descriptor: int, wanted: str, *, within_s: float = 25) -> str:
     """What the terminal shows, until `wanted` is in it."""
     seen = ""
     deadline = time.monotonic() + within_s
-    with socket.socket() as _:
-        pass
     while wanted not in plain(seen):
         left = deadline - time.monotonic()
         assert left > 0, plain(seen)
-        import select
-
         ready, _, _ = select.select([descriptor], [], [], left)
         if ready:
             seen += os.read(descriptor, 65536).decode("utf-8", "replace")
@@ -293,3 +303,46 @@ def test_a_terminal_shows_help_replies_and_leaves_when_told(
     assert "**" not in reply.partition("Got it")[2]
     assert code == 0
     assert "remember" in (home / "data/chat_history").read_text()
+
+
+def test_a_second_interrupt_ends_a_busy_daemon_at_once(
+    home: Path, environment: dict[str, str], serve: Serve, dovecote: Dovecote
+) -> None:
+    environment["DOVECOTE_AGENT__DRIVER"] = "script"
+    environment["DOVECOTE_SHUTDOWN_GRACE_S"] = "50"
+    workspace = home / "groups/main/workspace"
+    workspace.mkdir(parents=True)
+    (workspace / "scenario.yaml").write_text("turns:\n  - [{say: busy}, {delay_s: 100}]\n")
+    daemon = serve()
+    with subprocess.Popen(
+        [sys.executable, "-m", "orchestrator", "chat"],
+        cwd=home,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as talk:
+        assert talk.stdin is not None
+        assert talk.stdout is not None
+        talk.stdin.write("@Assistant go\n")
+        talk.stdin.close()
+        assert talk.stdout.readline() == "busy\n"
+
+        daemon.send_signal(signal.SIGINT)
+        wait_for_event(home, "dovecote.stopping")
+        daemon.send_signal(signal.SIGINT)
+        code = daemon.wait(timeout=5)
+        talk.wait(timeout=20)
+
+    assert code == -signal.SIGINT
+    again = dovecote("group", "list", "--json")
+    assert json.loads(again.stdout)[0]["folder"] == "main"
+
+
+def wait_for_event(home: Path, event: str, *, within_s: float = 10) -> None:
+    """Look into the log until the event is in it."""
+    deadline = time.monotonic() + within_s
+    while event not in [line["event"] for line in events(home)]:
+        assert time.monotonic() < deadline, f"{event} was not logged"
+        time.sleep(0.02)

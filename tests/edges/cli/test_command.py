@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.reference import MEANINGS, TABLES, with_tables
+from orchestrator.cli.main import app
+from orchestrator.cli.reference import MEANINGS, commands_table, tables_of, with_tables
 from orchestrator.contracts.errors import DovecoteError, ErrorCode
 from orchestrator.contracts.version import VERSION
 from tests.edges.cli.conftest import Dovecote
@@ -55,7 +56,7 @@ def test_help_loads_nothing_heavy(arguments: list[str], loaded: list[str]) -> No
 
 
 def test_the_commands_are_public_and_change_only_on_purpose(dovecote: Dovecote) -> None:
-    table = TABLES["commands"]()
+    table = commands_table(app)
 
     assert [line.split("`")[1] for line in table.splitlines()[2:]] == [
         "dovecote serve",
@@ -140,7 +141,7 @@ def test_the_home_can_be_named_by_option_and_by_variable(tmp_path: Path, dovecot
 
 def test_the_reference_is_written_between_its_markers_and_checked(tmp_path: Path, dovecote: Dovecote) -> None:
     readme = tmp_path / "README.md"
-    markers = "".join(f"<!-- reference: {name} -->outdated<!-- end: {name} -->\n" for name in TABLES)
+    markers = "".join(f"<!-- reference: {name} -->outdated<!-- end: {name} -->\n" for name in tables_of(app))
     readme.write_text(f"before\n{markers}after\n")
 
     old = dovecote("reference", "--check", "--readme", str(readme))
@@ -158,7 +159,7 @@ def test_the_reference_is_written_between_its_markers_and_checked(tmp_path: Path
 
 def test_a_missing_marker_is_said_so() -> None:
     with pytest.raises(DovecoteError, match="markers"):
-        with_tables("nothing here")
+        with_tables("nothing here", tables_of(app))
 
 
 def test_the_readme_of_this_tree_has_todays_tables(dovecote: Dovecote) -> None:

@@ -2,9 +2,8 @@
 
 import pytest
 
-from orchestrator.channels.catalog import channel_maker
 from orchestrator.channels.console import ConsoleChannel
-from orchestrator.contracts.errors import ErrorCode, InvalidRequest, NotFound, Unavailable
+from orchestrator.contracts.errors import ErrorCode, InvalidRequest, Unavailable
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.messages import InboundMessage, OutboundMessage
 from orchestrator.contracts.seams import Channel, ConsoleDoor, Topic
@@ -120,11 +119,3 @@ async def test_typing_is_kept_by_chat_and_wakes_those_who_look(
     assert (is_woken, is_woken_again) == (True, False)
     await console.close()
     assert not console.is_typing(MAIN)
-
-
-def test_the_catalog_loads_the_console_and_names_what_there_is(wakeups: TopicWakeups) -> None:
-    made = channel_maker("console")(clock=ManualClock(), wakeups=wakeups)
-
-    assert made.name == "console"
-    with pytest.raises(NotFound, match="console"):
-        channel_maker("pigeon")

@@ -146,7 +146,7 @@ async def test_a_wake_comes_after_the_commit_and_never_for_what_was_undone(tmp_p
 async def test_a_cancelled_caller_leaves_the_store_whole_and_the_others_served(database: Database) -> None:
     chance = random.Random(7)
     callers = [
-        asyncio.ensure_future(database.run(lambda tx, n=n: _add(tx, str(n))))  # type: ignore[misc]  # noqa: TID251  # a default binds the number; gathered below
+        asyncio.ensure_future(database.run(lambda tx, n=n: _add(tx, str(n))))  # type: ignore[misc]  # a default binds the number; gathered below
         for n in range(2_000)
     ]
     for caller in chance.sample(callers, 300):
@@ -272,9 +272,7 @@ async def test_a_commit_that_fails_is_told_to_every_member_and_the_next_works(tm
             sql="CREATE TABLE late (note INTEGER REFERENCES notes (id) DEFERRABLE INITIALLY DEFERRED) STRICT;",
         ),
     )
-    database = await Database.open(
-        tmp_path / "store.db", backups=tmp_path, on_wake=None, migrations=schema
-    )
+    database = await Database.open(tmp_path / "store.db", backups=tmp_path, on_wake=None, migrations=schema)
 
     with pytest.raises(Unavailable):
         await database.run(lambda tx: tx.execute("INSERT INTO late VALUES (99)"))

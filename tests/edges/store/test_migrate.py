@@ -11,7 +11,9 @@ from orchestrator.store.database import Database
 from orchestrator.store.migrate import Migration, shipped_migrations
 
 ONE = Migration(number=1, name="notes", sql="CREATE TABLE notes (text TEXT) STRICT;")
-TWO = Migration(number=2, name="tags", sql="ALTER TABLE notes ADD COLUMN tag TEXT;\nUPDATE notes SET tag = 'old'")
+TWO = Migration(
+    number=2, name="tags", sql="ALTER TABLE notes ADD COLUMN tag TEXT;\nUPDATE notes SET tag = 'old'"
+)
 THREE_BROKEN = Migration(
     number=3, name="broken", sql="CREATE TABLE more (id INTEGER) STRICT; INSERT INTO nowhere VALUES (1);"
 )

@@ -242,10 +242,12 @@ def test_a_cut_text_of_bad_bytes_keeps_the_limit_too() -> None:
 def test_a_log_line_is_cut_at_16_kib_between_characters() -> None:
     (ascii_line,) = read(b"x" * (17 * KIB) + b"\n")
     (wide_line,) = read(("x" + "€" * (6 * KIB)).encode() + b"\n")
+    (torn_line,) = read(("x" + "😀" * (5 * KIB)).encode() + b"\n")
     (bad_line,) = read(b"\xff" * (10 * KIB) + b"\n")
 
     assert ascii_line == LogLine(text="x" * (16 * KIB))
     assert wide_line == LogLine(text="x" + "€" * 5461)
+    assert torn_line == LogLine(text="x" + "😀" * 4095)
     assert bad_line == LogLine(text="\ufffd" * 5461)
 
 

@@ -38,6 +38,7 @@ def anywhere(trigger: str) -> Trigger:
         "@Andy@Bob",
         "@Andy😀",
         "@Andy。",
+        "@Andy\u203fhello",
         "  \n\t@Andy hello",
         "\u200b\u200e\ufeff@Andy",
         " \u2060 \u00a0@Andy",
@@ -74,7 +75,8 @@ def test_another_word_or_another_place_does_not_count(text: str) -> None:
     assert not at_start("@Andy").matches(text)
 
 
-@given(st.characters())
+# Characters that this Python does not know yet may be letters to the newer tables of `regex`.
+@given(st.characters(exclude_categories=["Cn", "Cs"]))
 def test_the_boundary_is_by_the_unicode_category_of_the_next_character(sign: str) -> None:
     category = unicodedata.category(sign)
     is_part_of_a_word = category[0] in "LM" or category == "Nd" or sign == "_"
@@ -129,6 +131,8 @@ def test_anything_else_is_an_expression_as_it_stands(expression: str, text: str,
         ("@Andy", "please @Andyx or @Andrew", False),
         ("@Andy", "@Andyx then @Andy", True),
         ("@Andy", "write to bob@andy.example", False),
+        ("@Zoë", "hi @Zoe\u0308", True),
+        ("^hi", " \u200bhi there", True),
         ("@小明", "你好@小明!", True),
         ("Andy", "so Andy, what now", True),
         ("Andy", "Brandy", False),

@@ -1,0 +1,190 @@
+"""What every kind of hints promises: soon, at the right place, and at worst too much."""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from orchestrator.contracts.ids import BoxName
+from orchestrator.ipc.hints import Hints, Place
+from orchestrator.ipc.inotify_hints import InotifyHints
+from orchestrator.ipc.watchfiles_hints import WatchfilesHints
+from tests.support.eventually import eventually
+
+
+@dataclass
+class Heard:
+    """Collects what is reported. everywhere: how often it was to be looked at everywhere."""
+
+    places: set[Place] = field(default_factory=set)
+    everywhere: int = 0
+
+    def report(self, places: frozenset[Place] | None) -> None:
+        """Called by the hints."""
+        if places is None:
+            self.everywhere += 1
+        else:
+            self.places |= places
+
+
+@pytest.fixture(params=[InotifyHints, WatchfilesHints], ids=["inotify", "watchfiles"])
+def make_hints(request: pytest.FixtureRequest) -> Callable[[], Hints]:
+    """Each implementation in turn."""
+    made: Callable[[], Hints] = request.param
+    return made
+
+
+@contextlib.asynccontextmanager
+async def _hearing(hints: Hints) -> AsyncIterator[Heard]:
+    heard = Heard()
+    async with asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(hints.run(heard.report))
+        try:
+            yield heard
+            assert not task.done()
+        finally:
+            task.cancel()
+    hints.close()
+    hints.close()
+
+
+def _place(path: Path) -> Place:
+    path.mkdir(exist_ok=True)
+    return Place(BoxName(path.name), "messages")
+
+
+def _rename_in(path: Path, name: str = "x.json") -> None:
+    temporary = path / f".{name}.tmp"
+    temporary.touch()
+    temporary.rename(path / name)
+
+
+async def _told(heard: Heard, place: Place, path: Path) -> None:
+    """Rename files in until that place is reported: a watch may take a moment to begin."""
+
+    def is_told() -> bool:
+        _rename_in(path)
+        return place in heard.places
+
+    await eventually(is_told, within_s=10)
+
+
+async def test_a_file_renamed_in_is_reported_at_its_place_and_at_no_other(
+    tmp_path: Path, make_hints: Callable[[], Hints]
+) -> None:
+    hints = make_hints()
+    one, other = tmp_path / "one", tmp_path / "other"
+    place, quiet = _place(one), _place(other)
+    hints.add(place, one)
+    hints.add(quiet, other)
+
+    async with _hearing(hints) as heard:
+        await _told(heard, place, one)
+
+        assert quiet not in heard.places
+
+
+async def test_places_can_be_added_and_removed_while_it_runs(
+    tmp_path: Path, make_hints: Callable[[], Hints]
+) -> None:
+    hints = make_hints()
+    async with _hearing(hints) as heard:
+        for number in range(3):
+            path = tmp_path / f"box{number}"
+            place = _place(path)
+            hints.add(place, path)
+            await _told(heard, place, path)
+        hints.remove(place)
+        hints.remove(place)
+        path = tmp_path / "last"
+        last = _place(path)
+        hints.add(last, path)
+        await _told(heard, last, path)
+
+        assert {each.box for each in heard.places} == {"box0", "box1", "box2", "last"}
+
+
+async def test_the_removal_of_a_watched_directory_disturbs_no_other(
+    tmp_path: Path, make_hints: Callable[[], Hints]
+) -> None:
+    hints = make_hints()
+    gone, stays = tmp_path / "gone", tmp_path / "stays"
+    place_gone, place = _place(gone), _place(stays)
+    hints.add(place_gone, gone)
+    hints.add(place, stays)
+
+    async with _hearing(hints) as heard:
+        await _told(heard, place_gone, gone)
+        (gone / "x.json").unlink()
+        gone.rmdir()
+        hints.remove(place_gone)
+        await _told(heard, place, stays)
+
+
+@pytest.mark.parametrize("kind", ["link", "file", "nothing"])
+async def test_what_is_no_directory_is_refused(
+    tmp_path: Path, make_hints: Callable[[], Hints], kind: str
+) -> None:
+    hints = make_hints()
+    path = tmp_path / "x"
+    if kind == "link":
+        (tmp_path / "real").mkdir()
+        path.symlink_to(tmp_path / "real")
+    elif kind == "file":
+        path.touch()
+
+    with pytest.raises(OSError, match="."):
+        hints.add(Place(BoxName("x"), "messages"), path)
+
+    hints.close()
+
+
+async def test_a_rename_by_another_process_is_heard(tmp_path: Path, make_hints: Callable[[], Hints]) -> None:
+    hints = make_hints()
+    path = tmp_path / "box"
+    place = _place(path)
+    hints.add(place, path)
+    async with _hearing(hints) as heard:
+        await _told(heard, place, path)
+        heard.places.clear()
+        await eventually(lambda: not heard.places)
+        mover = await asyncio.create_subprocess_exec(
+            "sh", "-c", 'touch "$0/.t.tmp" && mv "$0/.t.tmp" "$0/t.json"', str(path)
+        )
+        await mover.wait()
+
+        await eventually(lambda: place in heard.places, within_s=5)
+
+
+async def test_no_descriptor_is_left_when_it_is_closed(
+    tmp_path: Path, make_hints: Callable[[], Hints]
+) -> None:
+    path = tmp_path / "box"
+    place = _place(path)
+    before = len(os.listdir("/proc/self/fd"))
+
+    for _ in range(3):
+        hints = make_hints()
+        hints.add(place, path)
+        async with _hearing(hints) as heard:
+            await _told(heard, place, path)
+
+    await eventually(lambda: len(os.listdir("/proc/self/fd")) == before)
+
+
+async def test_after_more_events_than_the_kernel_keeps_everything_is_to_be_looked_at(tmp_path: Path) -> None:
+    hints = InotifyHints()
+    path = tmp_path / "box"
+    hints.add(_place(path), path)
+    most = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+    (path / "a").touch()
+    names = [path / "a", path / "b"]
+
+    async with _hearing(hints) as heard:
+        for number in range(most + 10):  # while the loop stands still, as in a long stall
+            names[number % 2].rename(names[1 - number % 2])
+        await eventually(lambda: heard.everywhere == 1)

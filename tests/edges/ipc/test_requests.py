@@ -1,0 +1,363 @@
+"""A request file: its effect once, its answer, its end."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from orchestrator.contracts.ids import BoxName, RequestId, TurnId
+from orchestrator.contracts.wire.replies import Reply
+from orchestrator.ipc.lane import IntakeLimits
+from tests.edges.ipc.conftest import World, running, world_at
+from tests.support.eventually import eventually
+
+
+async def test_a_message_is_queued_answered_and_removed(live: World) -> None:
+    agent = await live.agent("family")
+
+    agent.say("0001.json", "supper is ready", requestId="r-1")
+
+    await eventually(lambda: "r-1" in agent.replies() and agent.lying() == [])
+    assert await live.texts() == ["supper is ready"]
+    assert agent.replies()["r-1"] == {"requestId": "r-1", "ok": True, "result": {"status": "queued"}}
+    assert live.reasons("family") == []
+
+
+async def test_files_of_a_directory_are_taken_in_name_order(world: World) -> None:
+    agent = await world.agent("family")
+    for number in (7, 3, 250, 1, 99):
+        agent.say(f"{number:04}.json", str(number))
+
+    await world.keeper.drain(agent.caller, agent.port)
+
+    assert await world.texts() == ["1", "3", "7", "99", "250"]
+
+
+async def test_without_a_request_id_there_is_no_reply_file(world: World) -> None:
+    agent = await world.agent("family")
+    agent.say("0001.json", "hello")
+
+    await world.keeper.drain(agent.caller, agent.port)
+
+    assert await world.texts() == ["hello"]
+    assert agent.replies() == {}
+
+
+async def test_the_form_of_a_1x_agent_is_understood_and_its_temporary_files_are_left(world: World) -> None:
+    agent = await world.agent("family")
+    older = {
+        "type": "message",
+        "chatJid": "console:family",
+        "text": "hello",
+        "sender": "Cook",
+        "groupFolder": "family",
+        "timestamp": "2026-01-01T10:00:00.000Z",
+    }
+    agent.drop("1767261600000-a1b2c3.json", json.dumps(older, indent=2).encode())
+    (agent.path / "messages" / "1767261600001-d4e5f6.json.tmp").write_text("{}")
+    (agent.path / "messages" / ".0002.json.tmp").write_text("{}")
+
+    await world.keeper.drain(agent.caller, agent.port)
+
+    assert await world.texts() == ["[Cook] hello"]
+    assert sorted(path.name for path in (agent.path / "messages").iterdir()) == [
+        ".0002.json.tmp",
+        "1767261600001-d4e5f6.json.tmp",
+    ]
+
+
+async def test_another_groups_chat_is_forbidden_answered_and_kept_as_evidence(world: World) -> None:
+    agent = await world.agent("family")
+    foreign = {"type": "message", "chatJid": "console:club", "text": "psst", "requestId": "r-1"}
+    agent.drop("0001.json", foreign)
+
+    await world.keeper.drain(agent.caller, agent.port)
+
+    assert await world.texts() == []
+    assert agent.replies()["r-1"]["error"]["code"] == "FORBIDDEN"
+    (reason,) = world.reasons("family")
+    assert (reason["code"], reason["name"], reason["requestId"]) == ("FORBIDDEN", "0001.json", "r-1")
+    assert [json.loads(raw) for raw in world.evidence("family")] == [foreign]
+    assert agent.lying() == []
+
+
+async def test_main_may_write_to_another_registered_chat_but_to_no_unregistered_one(world: World) -> None:
+    agent = await world.agent("main", is_main=True)
+    agent.drop("1.json", {"type": "message", "chatJid": "console:club", "text": "hi", "requestId": "a"})
+    agent.drop("2.json", {"type": "message", "chatJid": "console:nobody", "text": "hi", "requestId": "b"})
+
+    await world.keeper.drain(agent.caller, agent.port)
+
+    assert await world.texts() == ["hi"]
+    replies = agent.replies()
+    assert replies["a"]["ok"] is True
+    assert replies["b"]["error"]["code"] == "NOT_REGISTERED"
+
+
+async def test_who_asks_is_told_by_the_box_and_never_by_the_body(world: World) -> None:
+    agent = await world.agent("family")
+    claim = {
+        "type": "message",
+        "chatJid": "console:club",
+        "text": "psst",
+        "groupFolder": "club",
+        "isMain": True,
+        "agentId": "agent-main",
+    }
+    agent.drop("0001.json", claim)
+
+    await world.keeper.drain(agent.caller, agent.port)
+
+    assert await world.texts() == []
+    assert [reason["code"] for reason in world.reasons("family")] == ["FORBIDDEN"]
+
+
+async def test_the_same_request_id_again_gives_the_stored_answer_and_no_second_effect(world: World) -> None:
+    agent = await world.agent("family")
+    agent.say("0001.json", "once", requestId="r-1")
+    agent.say("0002.json", "once", requestId="r-1")
+    agent.say("0003.json", "another body", requestId="r-1")
+
+    await world.keeper.drain(agent.caller, agent.port)
+
+    assert await world.texts() == ["once"]
+    assert agent.replies()["r-1"]["error"]["code"] == "INVALID_REQUEST"  # of the third, the last to answer
+
+
+async def test_a_name_used_again_is_a_new_request(live: World) -> None:
+    agent = await live.agent("family")
+
+    for text in ("one", "two", "three"):
+        agent.say("0001.json", text)
+        await eventually(lambda: agent.lying() == [])
+
+    assert await live.texts() == ["one", "two", "three"]
+
+
+async def test_a_file_exchanged_between_its_effect_and_its_removal_is_a_request_of_its_own(
+    world: World,
+) -> None:
+    agent = await world.agent("family")
+    agent.say("0001.json", "first")
+    world.milestones.at["request.committed"] = lambda: (
+        world.milestones.at.clear(),
+        agent.say("0001.json", "second"),
+    )[0]
+
+    await world.keeper.drain(agent.caller, agent.port)
+
+    assert await world.texts() == ["first", "second"]
+    assert agent.lying() == []
+
+
+@pytest.mark.parametrize("point", ["request.committed", "reply.written"])
+async def test_a_request_met_again_after_a_crash_has_no_second_effect_and_its_answer(
+    tmp_path: Path, point: str
+) -> None:
+    class Killed(BaseException):
+        """What ends the first process here."""
+
+    def die() -> None:
+        raise Killed
+
+    with pytest.raises(Killed):
+        async with world_at(tmp_path / "home") as first:
+            agent = await first.agent("family")
+            agent.say("0001.json", "once", requestId="r-1")
+            first.milestones.at[point] = die
+            await first.keeper.drain(agent.caller, agent.port)
+    was_answered = "r-1" in agent.replies()
+
+    async with world_at(tmp_path / "home") as second:
+        port = await second.keeper.reopen(BoxName("family"))
+        assert port is not None
+        await second.keeper.drain(agent.caller, port)
+        texts = await second.texts()
+
+    assert was_answered is (point == "reply.written")
+    assert texts == ["once"]
+    assert agent.replies()["r-1"]["ok"] is True
+    assert agent.lying() == []
+
+
+async def test_a_reply_that_a_crash_kept_back_is_written_at_the_start(tmp_path: Path) -> None:
+    class Killed(BaseException):
+        """What ends the first process here."""
+
+    def die() -> None:
+        raise Killed
+
+    with pytest.raises(Killed):
+        async with world_at(tmp_path / "home") as first:
+            agent = await first.agent("family")
+            agent.say("0001.json", "once", requestId="r-1")
+            first.milestones.at["request.committed"] = die
+            await first.keeper.drain(agent.caller, agent.port)
+
+    async with world_at(tmp_path / "home") as second, running(second):
+        await eventually(lambda: "r-1" in agent.replies())
+
+    assert agent.replies()["r-1"]["ok"] is True
+
+
+async def test_a_request_that_arrives_while_the_store_is_away_is_done_when_it_is_back(world: World) -> None:
+    agent = await world.agent("family")
+    agent.say("0001.json", "patience", requestId="r-1")
+    held = asyncio.Event()
+    blocker = await _lock_store(world, held)
+    drain = asyncio.gather(world.keeper.drain(agent.caller, agent.port))
+    try:
+        await eventually(lambda: world.services.db is not None and agent.lying() == ["0001.json"])
+    finally:
+        held.set()
+        await blocker
+    await drain
+
+    assert await world.texts() == ["patience"]
+    assert agent.replies()["r-1"]["ok"] is True
+
+
+async def _lock_store(world: World, until: asyncio.Event) -> "asyncio.Future[None]":
+    """Another program holds the store's write lock until the event."""
+    import sqlite3
+
+    other = sqlite3.connect(world.services.paths.database, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+
+    async def release() -> None:
+        await until.wait()
+        other.execute("ROLLBACK")
+        other.close()
+
+    return asyncio.ensure_future(release())  # awaited by the test
+
+
+async def test_requests_belong_to_the_turn_that_the_engine_named(world: World) -> None:
+    agent = await world.agent("family")
+    agent.say("0001.json", "in the turn")
+    world.keeper.set_turn(agent.caller.box, TurnId("turn-1"))
+    await world.keeper.settle_messages(agent.caller.box, at_most_s=5)
+    agent.say("0002.json", "after it")
+    world.keeper.set_turn(agent.caller.box, None)
+    await world.keeper.settle_messages(agent.caller.box, at_most_s=5)
+
+    async with world.services.db.reader() as reader:
+        rows = await reader.all("SELECT text, turn_id FROM outbox ORDER BY id")
+    assert [(row["text"], row["turn_id"]) for row in rows] == [("in the turn", "turn-1"), ("after it", None)]
+
+
+async def test_settling_takes_what_lies_there_and_returns_without_waiting_for_a_half_written_file(
+    world: World,
+) -> None:
+    agent = await world.agent("family")
+    agent.say("0001.json", "done")
+    (agent.path / "messages" / "0000.json").write_text('{"type": "mess')
+
+    async with asyncio.timeout(2):
+        await world.keeper.settle_messages(agent.caller.box, at_most_s=30)
+
+    assert await world.texts() == ["done"]
+    assert agent.lying() == ["0000.json"]
+
+
+async def test_a_file_written_in_place_slowly_is_taken_when_it_is_complete(live: World) -> None:
+    agent = await live.agent("family")
+    path = agent.path / "messages" / "0001.json"
+    raw = json.dumps({"type": "message", "chatJid": "console:family", "text": "slowly"}).encode()
+
+    with path.open("wb", buffering=0) as file:
+        for at in range(0, len(raw), 8):
+            file.write(raw[at : at + 8])
+            await asyncio.sleep(0.03)
+
+    await eventually(lambda: agent.lying() == [])
+    assert await live.texts() == ["slowly"]
+    assert live.reasons("family") == []
+
+
+async def test_the_rate_makes_a_box_wait_and_drops_nothing(tmp_path: Path) -> None:
+    limits = IntakeLimits(per_minute=600, burst=5)
+    async with world_at(tmp_path / "home", limits=limits) as world, running(world):
+        full, calm = await world.agent("family"), await world.agent("club")
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        for number in range(15):
+            full.say(f"{number:04}.json", f"full {number:02}")
+        await eventually(lambda: len(full.lying()) <= 10)
+        calm.say("0001.json", "calm")
+        await eventually(lambda: calm.lying() == [], within_s=0.1)
+        await eventually(lambda: full.lying() == [])
+        took_s = loop.time() - begun
+        texts = await world.texts()
+
+    assert [text for text in texts if text != "calm"] == [f"full {number:02}" for number in range(15)]
+    assert took_s >= 0.9  # ten beyond the burst, one each tenth of a second
+
+
+async def test_settling_waits_for_the_rate_only_so_long(tmp_path: Path) -> None:
+    limits = IntakeLimits(per_minute=60, burst=2)
+    async with world_at(tmp_path / "home", limits=limits) as world:
+        agent = await world.agent("family")
+        for number in range(5):
+            agent.say(f"{number:04}.json", str(number))
+        async with asyncio.timeout(3):
+            await world.keeper.settle_messages(agent.caller.box, at_most_s=0.2)
+        texts = await world.texts()
+
+    assert texts == ["0", "1"]
+    assert agent.lying() == ["0002.json", "0003.json", "0004.json"]
+
+
+async def test_a_full_box_lets_another_boxs_single_file_through_within_a_tenth_of_a_second(
+    live: World,
+) -> None:
+    full, calm = await live.agent("family"), await live.agent("club")
+    for number in range(3_000):
+        full.say(f"{number:05}.json", "flood")
+    await eventually(lambda: len(full.lying()) < 2_900)
+
+    calm.say("0001.json", "calm")
+    await eventually(lambda: calm.lying() == [], within_s=0.25)
+
+    assert len(full.lying()) > 0
+    await eventually(lambda: full.lying() == [], within_s=30)
+    assert len(await live.texts()) == 3_001
+
+
+async def test_a_reply_outside_of_the_name_rule_is_never_written(world: World) -> None:
+    agent = await world.agent("family")
+
+    await agent.port.write_reply(Reply(request_id=RequestId("../../evil"), ok=True))
+    agent.say("0001.json", "x", requestId="../../evil")
+    await world.keeper.drain(agent.caller, agent.port)
+
+    assert agent.replies() == {}
+    assert [reason["code"] for reason in world.reasons("family")] == ["INVALID_REQUEST"]
+
+
+async def test_an_unknown_type_and_a_directory_without_types_are_refused_by_name(world: World) -> None:
+    agent = await world.agent("family")
+    agent.drop("1.json", {"type": "dance", "requestId": "a"})
+    agent.drop("2.json", {"type": "message", "requestId": "b"}, directory="tasks")
+
+    await world.keeper.drain(agent.caller, agent.port)
+
+    replies = agent.replies()
+    assert replies["a"]["error"]["code"] == "UNKNOWN_TYPE"
+    assert "message" in replies["a"]["error"]["suggestion"]
+    assert replies["b"]["error"]["code"] == "UNKNOWN_TYPE"
+    assert agent.lying("tasks") == []
+
+
+async def test_a_box_that_was_watched_is_not_taken_from_after_it_was_removed(live: World) -> None:
+    agent = await live.agent("family")
+    path = agent.path
+    await live.keeper.remove(agent.caller.box)
+
+    assert not path.exists()
+    assert await live.keeper.names() == []
+    again = await live.agent("family")
+    again.say("0001.json", "a new life")
+    await eventually(lambda: again.lying() == [])
+    assert await live.texts() == ["a new life"]

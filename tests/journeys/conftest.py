@@ -1,0 +1,50 @@
+"""A home of its own for each test; nothing of it may be left when the test is over."""
+
+import os
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from orchestrator.runners.engine import Engine
+from tests.agreement.runners.conftest import agent_image as agent_image
+from tests.agreement.runners.conftest import lacking
+from tests.support.home_on_disk import HomeOnDisk
+from tests.support.orchestrator_process import OrchestratorProcess
+
+
+@pytest.fixture
+def open_path(tmp_path: Path) -> Path:
+    """A directory of this test that agents with a user of their own can pass through."""
+    tmp_path.chmod(0o711)
+    return tmp_path
+
+
+@pytest.fixture
+async def home(open_path: Path) -> AsyncIterator[HomeOnDisk]:
+    """An installation with quick settings and no group but main. At the end nothing of it runs."""
+    descriptors = len(os.listdir("/proc/self/fd"))
+    umask = os.umask(0o022)
+    home = HomeOnDisk(open_path)
+    yield home
+    os.umask(umask)
+    await home.nothing_left()
+    assert len(os.listdir("/proc/self/fd")) <= descriptors
+
+
+@pytest.fixture
+def docker_engine(agent_image: str | None) -> Iterator[Engine]:
+    """The engine of this machine, with the agent image."""
+    if agent_image is not None:
+        lacking(agent_image)
+    engine = Engine()
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+async def orchestrator(home: HomeOnDisk) -> AsyncIterator[OrchestratorProcess]:
+    """The orchestrator of `home` as a process of its own; stopped in order at the end, if it runs."""
+    process = OrchestratorProcess(home)
+    yield process
+    await process.close()

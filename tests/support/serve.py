@@ -1,0 +1,70 @@
+"""`python -m tests.support.serve HOME …`: the real orchestrator with the file channel, made to be killed.
+
+Says `ready` on standard output once its doors are open; SIGTERM is the orderly end, as for `dovecote serve`.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import shlex
+import signal
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from orchestrator.app import NoCheckpoints, Replacements, SystemClock, running
+from orchestrator.cli.ended import sentence_of
+from orchestrator.cli.home import Home, make_home, open_home
+from orchestrator.cli.logging_setup import logging_to
+from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND
+from tests.support.crash_points import CrashAt
+from tests.support.file_channel import FileChannel
+
+
+def main(arguments: list[str]) -> int:
+    """Serve until SIGTERM, or until the crash point is reached."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("home", type=Path)
+    parser.add_argument("--channel", type=Path, required=True)
+    parser.add_argument("--crash-at")
+    parser.add_argument("--nth", type=int, default=1)
+    parser.add_argument("--agent-command")
+    parser.add_argument("--polls-only", action="store_true")
+    parser.add_argument("--serves-api", action="store_true")
+    given = parser.parse_args(arguments)
+    home = open_home(given.home)
+    make_home(home)
+    parts = Replacements(
+        channels=[FileChannel(given.channel)],
+        checkpoints=NoCheckpoints() if given.crash_at is None else CrashAt(given.crash_at, nth=given.nth),
+        watches=not given.polls_only,
+        serves_api=given.serves_api,
+        agent_command=tuple(shlex.split(given.agent_command))
+        if given.agent_command
+        else AGENT_RUNNER_COMMAND,
+    )
+    with logging_to(home.paths.log_file, home.settings.logs, clock=SystemClock(), on_terminal=False):
+        trouble = sentence_of(lambda: asyncio.run(_serve(home, parts)))
+    if trouble is not None:
+        sys.stderr.write(f"Error: {trouble}\n")
+    return 0 if trouble is None else 1
+
+
+async def _serve(home: Home, parts: Replacements) -> None:
+    async with _signalled() as stop, running(home.settings, home.paths, replacements=parts):
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
+        await stop.wait()
+
+
+@contextlib.asynccontextmanager
+async def _signalled() -> AsyncIterator[asyncio.Event]:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, stop.set)
+    yield stop
+    loop.remove_signal_handler(signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

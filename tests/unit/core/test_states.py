@@ -1,0 +1,109 @@
+"""The lives of things that have a status."""
+
+import itertools
+from enum import StrEnum
+from typing import Any
+
+import pytest
+
+from orchestrator.contracts.records.agents import AgentStatus
+from orchestrator.contracts.records.messages import MessageStatus, OutboxStatus
+from orchestrator.core.states.agent import AGENT
+from orchestrator.core.states.machine import IllegalMove, Machine
+from orchestrator.core.states.message import MESSAGE, MessageEvent
+from orchestrator.core.states.outbox import OUTBOX, OutboxEvent
+
+MACHINES: list[tuple[Machine[Any, Any], type[StrEnum]]] = [
+    (MESSAGE, MessageStatus),
+    (OUTBOX, OutboxStatus),
+    (AGENT, AgentStatus),
+]
+all_machines = pytest.mark.parametrize(("machine", "status"), MACHINES, ids=["message", "outbox", "agent"])
+
+
+@all_machines
+def test_every_status_can_be_reached(machine: Machine[Any, Any], status: type[StrEnum]) -> None:
+    reached = {machine.start}
+    for _ in status:
+        reached |= {after for before, _, after in machine.moves() if before in reached}
+
+    assert reached == set(status)
+
+
+@all_machines
+def test_from_every_status_an_end_can_be_reached(machine: Machine[Any, Any], status: type[StrEnum]) -> None:
+    ends = set(machine.finals())
+    for _ in status:
+        ends |= {before for before, _, after in machine.moves() if after in ends}
+
+    assert ends == set(status)
+
+
+@all_machines
+def test_what_the_table_does_not_hold_is_a_fault(machine: Machine[Any, Any], status: type[StrEnum]) -> None:
+    table = {(before, event): after for before, event, after in machine.moves()}
+    events = {event for _, event in table}
+
+    for before, event in itertools.product(status, events):
+        if (before, event) in table:
+            assert machine.after(before, event) is table[before, event]
+        else:
+            with pytest.raises(IllegalMove, match=machine.name):
+                machine.after(before, event)
+
+
+@all_machines
+def test_the_sources_of_an_event_are_where_it_can_happen(
+    machine: Machine[Any, Any], status: type[StrEnum]
+) -> None:
+    for event in {event for _, event, _ in machine.moves()}:
+        assert machine.sources(event) == {before for before, known, _ in machine.moves() if known is event}
+
+
+@all_machines
+def test_the_diagram_shows_every_move(machine: Machine[Any, Any], status: type[StrEnum]) -> None:
+    diagram = machine.as_mermaid()
+
+    assert diagram.startswith(f"stateDiagram-v2\n    [*] --> {machine.start}\n")
+    for before, event, after in machine.moves():
+        assert f"    {before} --> {after}: {event}\n" in f"{diagram}\n"
+    assert {line.split()[0] for line in diagram.split("\n") if line.endswith("--> [*]")} == set(
+        machine.finals()
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "afters"),
+    [
+        ("pending", {"dispatched", "skipped", "failed"}),
+        ("dispatched", {"settled", "partial", "failed", "pending"}),
+        ("settled", set()),
+        ("partial", {"pending"}),
+        ("failed", {"pending"}),
+        ("skipped", set()),
+    ],
+)
+def test_a_message_lives_as_the_contract_says(before: str, afters: set[str]) -> None:
+    assert {after for start, _, after in MESSAGE.moves() if start == before} == afters
+
+
+@pytest.mark.parametrize(
+    ("before", "afters"),
+    [
+        ("queued", {"sending", "failed"}),
+        ("sending", {"sent", "queued", "failed", "unknown"}),
+        ("sent", set()),
+        ("failed", set()),
+        ("unknown", {"sent", "sending", "failed"}),
+    ],
+)
+def test_an_outbound_text_lives_as_the_contract_says(before: str, afters: set[str]) -> None:
+    assert {after for start, _, after in OUTBOX.moves() if start == before} == afters
+
+
+def test_only_what_stopped_without_an_answer_can_be_retried() -> None:
+    assert MESSAGE.sources(MessageEvent.RETRIED) == {MessageStatus.PARTIAL, MessageStatus.FAILED}
+
+
+def test_a_text_is_sent_again_only_when_nobody_knows_whether_it_was() -> None:
+    assert OUTBOX.sources(OutboxEvent.RESENT) == {OutboxStatus.UNKNOWN}
