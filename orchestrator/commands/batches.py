@@ -16,12 +16,14 @@ from orchestrator.store.database import Transaction
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnBatch:
     """What one turn is given. xml: the messages, rendered, oldest first. ids: the same, as the agent
-    names them. is_alone: it must run in an agent of its own, because it ended others before."""
+    names them. undelivered: how many failed texts the first of them tells of. is_alone: it must run in
+    an agent of its own, because it ended others before."""
 
     chat_jid: Jid
     messages: tuple[StoredMessage, ...]
     xml: tuple[str, ...]
     skip_before_seq: int
+    undelivered: int
     is_alone: bool
 
     @property
@@ -43,7 +45,7 @@ def next_batch(tx: Transaction, services: Services, chat: Jid) -> TurnBatch | No
     kept_chatter = [message.seq for message in batch.messages if not message.is_trigger]
     skip_before = min(kept_chatter, default=last_seq)
     omitted = messages.count_chatter(tx, chat, before_seq=skip_before)
-    undelivered = len(outbox.take_untold_failures(tx, chat))
+    undelivered = outbox.count_untold_failures(tx, chat)
     return TurnBatch(
         chat_jid=chat,
         messages=batch.messages,
@@ -52,6 +54,7 @@ def next_batch(tx: Transaction, services: Services, chat: Jid) -> TurnBatch | No
             for first, message in ((place == 0, each) for place, each in enumerate(batch.messages))
         ),
         skip_before_seq=skip_before,
+        undelivered=undelivered,
         is_alone=any(runs_alone(message) for message in triggers),
     )
 
@@ -67,5 +70,7 @@ def give_batch(
     if given != len(seqs):
         messages.take_back(tx, seqs, agent_id=agent_id)
         return False
+    if batch.undelivered:
+        outbox.mark_told(tx, batch.chat_jid, with_seq=seqs[0], count=batch.undelivered)
     messages.skip_chatter(tx, batch.chat_jid, before_seq=batch.skip_before_seq)
     return True

@@ -154,6 +154,7 @@ def break_off(
                 due_at=due_at,
                 is_nudged=message.is_nudged,
             )
+            outbox.mark_untold(tx, message.chat_jid, with_seq=message.seq)
         else:
             messages.move(tx, [message.seq], was=message.status, now=now)
             if message.is_trigger:
@@ -198,6 +199,7 @@ def hold(
             held_since=since,
             is_nudged=message.is_nudged,
         )
+        outbox.mark_untold(tx, message.chat_jid, with_seq=message.seq)
     wait_s = delay_s(count, first_s=FIRST_WAIT_S, most_s=MOST_HOLD_S)
     messages.hold_chat(tx, agent.chat_jid, until=at + timedelta(seconds=wait_s), now=at)
     # A start may fail once by chance; a provider that refuses has said so itself.

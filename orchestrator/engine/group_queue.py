@@ -84,6 +84,8 @@ class GroupQueue:
         await asyncio.gather(*(run.follow_ups.close() for run in runs))
         await asyncio.gather(*(run.over(within_s=grace_s) for run in runs))
         left = [run for run in runs if not await run.over(within_s=0)]
+        if not left:
+            return
         for run in left:
             run.state.stop(DeathCause.SHUTDOWN)
         stop_s = self._services.settings.agent.stop_grace_s + 10

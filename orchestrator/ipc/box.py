@@ -132,7 +132,6 @@ class Box:
         It is moved into the host's own directory and compared there, where nobody can exchange it:
         by inode, size and time of writing, since moving changes the inode's own time. Another file
         goes back under a fresh name that sorts beside the old one, and is a request of its own.
-        Call `clear_acknowledged` after the last.
         """
         try:
             self._directories[directory].rename(name, TAKEN, to=self._root)
@@ -144,14 +143,12 @@ class Box:
         if moved is None:
             return True
         if (moved.inode, moved.size, moved.mtime_ns) == (seen.inode, seen.size, seen.mtime_ns):
+            # At once: ext4 writes a fresh file out when it is renamed over another, forty times as slow.
+            self._root.remove(TAKEN)
             return True
         fresh = f"{name.removesuffix(REQUEST_SUFFIX)[:100]}-{secrets.token_hex(4)}{REQUEST_SUFFIX}"
         self._root.rename(TAKEN, fresh, to=self._directories[directory])
         return False
-
-    def clear_acknowledged(self) -> None:
-        """Remove the last acknowledged file; those before it were replaced by it."""
-        self._root.remove(TAKEN)
 
     def put_away(self, directory: str, name: str) -> None:
         """Remove what is no request file, whatever it is; a directory goes out of the agent's reach."""

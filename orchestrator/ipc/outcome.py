@@ -101,8 +101,6 @@ def acknowledge(conclusions: Sequence[Conclusion]) -> list[Conclusion]:
                 candidate.lane.leave_in_the_way(candidate.directory, candidate.name)
             continue
         gone.append(conclusion)
-    for box in {conclusion.item.candidate.lane.box for conclusion in conclusions}:
-        box.clear_acknowledged()
     return gone
 
 

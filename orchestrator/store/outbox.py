@@ -52,11 +52,18 @@ SELECT 1 AS found FROM outbox WHERE chat_jid = :chat AND channel_message_id = :m
 IN_FLIGHT_OF_CHAT: Final = """
 SELECT * FROM outbox WHERE chat_jid = :chat AND status IN ('sending', 'unknown') ORDER BY id
 """
-UNTOLD_FAILURES: Final = """
-SELECT * FROM outbox WHERE chat_jid = :chat AND status = 'failed' AND is_told = 0 ORDER BY id
+COUNT_UNTOLD_FAILURES: Final = """
+SELECT count(*) AS n FROM outbox WHERE chat_jid = :chat AND status = 'failed' AND told_with_seq IS NULL
 """
 MARK_TOLD: Final = """
-UPDATE outbox SET is_told = 1 WHERE chat_jid = :chat AND status = 'failed' AND is_told = 0
+UPDATE outbox SET told_with_seq = :seq
+ WHERE id IN (SELECT id FROM outbox
+               WHERE chat_jid = :chat AND status = 'failed' AND told_with_seq IS NULL
+               ORDER BY id LIMIT :count)
+"""
+MARK_UNTOLD: Final = """
+UPDATE outbox SET told_with_seq = NULL
+ WHERE chat_jid = :chat AND status = 'failed' AND told_with_seq = :seq
 """
 TEXTS_AFTER: Final = """
 SELECT * FROM outbox WHERE chat_jid = :chat AND id > :after AND status = 'sent' ORDER BY id LIMIT :count
@@ -178,12 +185,20 @@ def is_ours(tx: Transaction, chat: Jid, message_id: MessageId) -> bool:
     return tx.one(IS_OURS, {"chat": chat, "message_id": message_id}) is not None
 
 
-def take_untold_failures(tx: Transaction, chat: Jid) -> list[OutboxItem]:
-    """Texts that could not be delivered and that the agent was not told of; they count as told now."""
-    items = [_item(row) for row in tx.all(UNTOLD_FAILURES, {"chat": chat})]
-    if items:
-        tx.execute(MARK_TOLD, {"chat": chat})
-    return items
+def count_untold_failures(tx: Transaction, chat: Jid) -> int:
+    """How many texts could not be delivered that no agent was told of."""
+    row = tx.one(COUNT_UNTOLD_FAILURES, {"chat": chat})
+    return 0 if row is None else int(row["n"])
+
+
+def mark_told(tx: Transaction, chat: Jid, *, with_seq: int, count: int) -> None:
+    """An agent is told of the oldest `count` failures, beside the message `with_seq`."""
+    tx.execute(MARK_TOLD, {"chat": chat, "seq": with_seq, "count": count})
+
+
+def mark_untold(tx: Transaction, chat: Jid, *, with_seq: int) -> None:
+    """The message is given back, so what was said beside it is to be said again."""
+    tx.execute(MARK_UNTOLD, {"chat": chat, "seq": with_seq})
 
 
 def prune(tx: Transaction, *, before: datetime) -> int:

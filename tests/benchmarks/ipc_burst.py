@@ -17,7 +17,7 @@ from tests.benchmarks.sampling import until
 from tests.benchmarks.table import Row, at_least, at_least_floors, at_most
 
 _BOXES: Final = 100
-_FILES: Final = 20_000
+_FILES: Final = 10_000
 _LONE: Final = _BOXES
 _LONE_EVERY_S: Final = 0.05
 _COUNT_TEXTS: Final = "SELECT count(*) AS n FROM outbox WHERE text NOT LIKE 'lone%'"

@@ -23,6 +23,7 @@ MAX_EVENT_BYTES: Final = 1024 * 1024
 MAX_LOG_LINE_BYTES: Final = 16 * 1024
 CUT_NOTE: Final = "\n[… cut here: the text was too long]"
 
+_EVENT_PREFIX_UTF8: Final = EVENT_PREFIX.encode()
 _MARKERS: Final = (START_MARKER, END_MARKER, START_MARKER_1X, END_MARKER_1X)
 # With a carriage return too: a reader that takes line ends of two characters would see a marker there.
 _MARKER_LIKE: Final = re.compile(rf"\\*(?:{'|'.join(_MARKERS)})\r?")
@@ -109,7 +110,6 @@ class OutputReader:
 
     def __init__(self) -> None:
         self._line = bytearray()
-        self._line_is_cut = False
         self._is_first_line = True
         self._pair: _OpenPair | None = None
 
@@ -120,61 +120,59 @@ class OutputReader:
 
     def feed(self, chunk: bytes) -> list[OutputItem]:
         """The items that `chunk` completes."""
-        items: list[OutputItem] = []
-        start = 0
-        while (newline := chunk.find(b"\n", start)) >= 0:
-            self._keep(chunk, start, newline)
-            if (item := self._take_line()) is not None:
-                items.append(item)
-            start = newline + 1
-        self._keep(chunk, start, len(chunk))
-        return items
+        first, *others = chunk.split(b"\n")
+        self._keep(first)
+        if not others:
+            return []
+        *whole, last = others
+        items = [self._end_line(), *[self._take_line(line) for line in whole]]
+        self._keep(last)
+        return [item for item in items if item is not None]
 
     def finish(self) -> list[OutputItem]:
         """The last line, if the stream ended without a newline. Call once, at the end."""
-        item = self._take_line() if self._line else None
+        item = self._end_line() if self._line else None
         return [] if item is None else [item]
 
-    def _keep(self, chunk: bytes, start: int, end: int) -> None:
-        """Add to the unfinished line, but never beyond what any kind of line may hold."""
-        room = MAX_EVENT_BYTES - len(self._line)
-        self._line_is_cut = self._line_is_cut or end - start > room
-        self._line += chunk[start : min(end, start + room)]
+    def _keep(self, piece: bytes) -> None:
+        """Add to the unfinished line, but never beyond what says that it is too long for any kind."""
+        self._line += piece[: MAX_EVENT_BYTES + 1 - len(self._line)]
 
-    def _take_line(self) -> OutputItem | None:
-        line, was_cut = bytes(self._line), self._line_is_cut
+    def _end_line(self) -> OutputItem | None:
+        line = bytes(self._line)
         self._line.clear()
-        self._line_is_cut = False
+        return self._take_line(line)
+
+    def _take_line(self, line: bytes) -> OutputItem | None:
         if self._is_first_line:
             self._is_first_line = False
             line = line.removeprefix(codecs.BOM_UTF8)
-        return self._take_outside(line, was_cut) if self._pair is None else self._take_inside(line, was_cut)
+        return self._take_outside(line) if self._pair is None else self._take_inside(line, self._pair)
 
-    def _take_outside(self, line: bytes, was_cut: bool) -> OutputItem | None:
+    def _take_outside(self, line: bytes) -> OutputItem | None:
         bare = line.removesuffix(b"\r")
         if bare in _END_OF_START:
             self._pair = _OpenPair(end_marker=_END_OF_START[bare], ends_in_crlf=bare != line)
             return None
-        if bare.startswith(EVENT_PREFIX.encode()) and not was_cut:
+        if bare.startswith(_EVENT_PREFIX_UTF8) and len(bare) <= MAX_EVENT_BYTES:
             return _event(bare)
         return _log_line(bare) if bare else None
 
-    def _take_inside(self, line: bytes, was_cut: bool) -> OutputItem | None:
-        assert self._pair is not None
-        pair, bare = self._pair, line.removesuffix(b"\r")
-        if bare == pair.end_marker and not was_cut:
+    def _take_inside(self, line: bytes, pair: _OpenPair) -> OutputItem | None:
+        bare = line.removesuffix(b"\r")
+        if bare == pair.end_marker:
             self._pair = None
             return _frame_1x(pair) if pair.is_1x else _text(pair)
-        _add_line(pair, bare if pair.ends_in_crlf else line, was_cut)
+        _add_line(pair, bare if pair.ends_in_crlf else line)
         return None
 
 
-def _add_line(pair: _OpenPair, line: bytes, was_cut: bool) -> None:
+def _add_line(pair: _OpenPair, line: bytes) -> None:
     # The older dialect holds one JSON line; half of it is worthless, so it may be as long as an event.
     limit = MAX_EVENT_BYTES if pair.is_1x else MAX_TEXT_BYTES
     room = limit + 1 - len(pair.body)
     added = b"\n" + (line if pair.is_1x else _unescape(line))
-    pair.is_cut = pair.is_cut or was_cut or len(added) > room
+    pair.is_cut = pair.is_cut or len(added) > room
     pair.body += added[:room]
 
 
@@ -197,15 +195,17 @@ def _decode(line_utf8: bytes | bytearray, *, is_cut: bool) -> str:
 
 
 def _log_line(line_utf8: bytes | bytearray) -> LogLine:
+    # A replaced byte is three bytes long: a line of a third of the limit can never be over it.
+    if 3 * len(line_utf8) <= MAX_LOG_LINE_BYTES:
+        return LogLine(text=line_utf8.decode("utf-8", "replace"))
     is_cut = len(line_utf8) > MAX_LOG_LINE_BYTES
     text = _decode(line_utf8[:MAX_LOG_LINE_BYTES], is_cut=is_cut)
-    # Again, because a replaced byte is three bytes long.
     return LogLine(text=text.encode()[:MAX_LOG_LINE_BYTES].decode("utf-8", "ignore"))
 
 
 def _event(line: bytes) -> OutputItem:
     try:
-        return EventLine(plain=parse_json(line[len(EVENT_PREFIX) :]))
+        return EventLine(plain=parse_json(line[len(_EVENT_PREFIX_UTF8) :]))
     except WireError:
         return _log_line(line)
 

@@ -123,13 +123,14 @@ CREATE TABLE outbox (
     reply_to           TEXT,
     channel_message_id TEXT,
     error              TEXT,
-    is_told            INTEGER NOT NULL DEFAULT 0,
+    told_with_seq      INTEGER,
     UNIQUE (source, source_key, part)
 ) STRICT;
 CREATE INDEX outbox_waiting ON outbox (chat_jid, id) WHERE status IN ('queued', 'sending', 'unknown');
 CREATE INDEX outbox_of_chat ON outbox (chat_jid, id);
 CREATE INDEX outbox_of_turn ON outbox (agent_id, turn_id, id);
 CREATE INDEX outbox_ours ON outbox (chat_jid, channel_message_id) WHERE channel_message_id IS NOT NULL;
+-- told_with_seq: the message that brought the agent word of the failure.
 CREATE INDEX outbox_failed ON outbox (chat_jid, id) WHERE status = 'failed';
 
 -- A request met again after a crash is known by its key and has no second effect.

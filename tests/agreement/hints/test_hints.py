@@ -63,6 +63,10 @@ def _rename_in(path: Path, name: str = "x.json") -> None:
     temporary.rename(path / name)
 
 
+def _most_queued_events() -> int:
+    return int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+
+
 async def _told(heard: Heard, place: Place, path: Path) -> None:
     """Rename files in until that place is reported: a watch may take a moment to begin."""
 
@@ -93,13 +97,12 @@ async def test_places_can_be_added_and_removed_while_it_runs(
 ) -> None:
     hints = make_hints()
     async with _hearing(hints) as heard:
-        for number in range(3):
-            path = tmp_path / f"box{number}"
-            place = _place(path)
-            hints.add(place, path)
-            await _told(heard, place, path)
-        hints.remove(place)
-        hints.remove(place)
+        places = [_place(tmp_path / f"box{number}") for number in range(3)]
+        for place in places:
+            hints.add(place, tmp_path / place.box)
+            await _told(heard, place, tmp_path / place.box)
+        hints.remove(places[0])
+        hints.remove(places[0])
         path = tmp_path / "last"
         last = _place(path)
         hints.add(last, path)
@@ -137,7 +140,7 @@ async def test_what_is_no_directory_is_refused(
     elif kind == "file":
         path.touch()
 
-    with pytest.raises(OSError, match="."):
+    with pytest.raises(OSError, match=r"(?i)director"):
         hints.add(Place(BoxName("x"), "messages"), path)
 
     hints.close()
@@ -180,7 +183,7 @@ async def test_after_more_events_than_the_kernel_keeps_everything_is_to_be_looke
     hints = InotifyHints()
     path = tmp_path / "box"
     hints.add(_place(path), path)
-    most = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+    most = _most_queued_events()
     (path / "a").touch()
     names = [path / "a", path / "b"]
 

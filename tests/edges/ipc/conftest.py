@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import os
+import subprocess
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
@@ -212,3 +213,13 @@ async def live(world: World) -> AsyncIterator[World]:
     """A world whose intake runs."""
     async with running(world):
         yield world
+
+
+def mount_small_disk(at: Path, *, size: str) -> None:
+    """Lay a disk of that size over a directory."""
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(at)], check=True)
+
+
+def unmount(at: Path) -> None:
+    """Take it away again."""
+    subprocess.run(["umount", str(at)], check=True)

@@ -1,4 +1,4 @@
-"""Everything a container can put into its box: refused with a reason, at once, and nothing outside touched."""
+"""Everything a container can put into its box: refused with a reason, and nothing outside is touched."""
 
 import asyncio
 import contextlib

@@ -19,7 +19,7 @@ from orchestrator.ipc.box import is_box_name
 from orchestrator.ipc.quarantine import MAX_ENTRIES, Evidence, Quarantine
 from orchestrator.store.safe_dir import SafeDir
 from orchestrator.store.unsafe import Vanished
-from tests.edges.ipc.conftest import RealClock, World, running, world_at
+from tests.edges.ipc.conftest import RealClock, World, mount_small_disk, running, unmount, world_at
 from tests.support.eventually import eventually
 
 FAMILY = BoxName("family")
@@ -327,7 +327,7 @@ def test_a_folder_of_refusals_goes_when_its_last_one_is_too_old(tmp_path: Path) 
 async def test_on_a_full_disk_a_request_waits_until_its_reply_can_be_written(tmp_path: Path) -> None:
     async with world_at(tmp_path / "home") as first:
         replies = (await first.agent("family")).path / "replies"
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(replies)], check=True)
+    mount_small_disk(replies, size="64k")
     try:
         async with world_at(tmp_path / "home") as world:
             agent = await world.agent_again("family")
@@ -341,7 +341,7 @@ async def test_on_a_full_disk_a_request_waits_until_its_reply_can_be_written(tmp
                 filler.unlink()
             answered, texts = agent.replies(), await world.texts()
     finally:
-        subprocess.run(["umount", str(replies)], check=True)
+        unmount(replies)
 
     assert texts == ["hello"]
     assert still_there == ["0001.json"]

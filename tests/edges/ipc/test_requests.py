@@ -2,11 +2,14 @@
 
 import asyncio
 import json
+import os
+import sqlite3
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
-from orchestrator.contracts.ids import BoxName, RequestId, TurnId
+from orchestrator.contracts.ids import RequestId, TurnId
 from orchestrator.contracts.wire.replies import Reply
 from orchestrator.ipc.lane import IntakeLimits
 from tests.edges.ipc.conftest import World, running, world_at
@@ -140,10 +143,12 @@ async def test_a_file_exchanged_between_its_effect_and_its_removal_is_a_request_
 ) -> None:
     agent = await world.agent("family")
     agent.say("0001.json", "first")
-    world.milestones.at["request.committed"] = lambda: (
-        world.milestones.at.clear(),
-        agent.say("0001.json", "second"),
-    )[0]
+
+    def exchange() -> None:
+        world.milestones.at.clear()
+        agent.say("0001.json", "second")
+
+    world.milestones.at["request.committed"] = exchange
 
     await world.keeper.drain(agent.caller, agent.port)
 
@@ -151,28 +156,34 @@ async def test_a_file_exchanged_between_its_effect_and_its_removal_is_a_request_
     assert agent.lying() == []
 
 
-@pytest.mark.parametrize("point", ["request.committed", "reply.written"])
-async def test_a_request_met_again_after_a_crash_has_no_second_effect_and_its_answer(
-    tmp_path: Path, point: str
-) -> None:
-    class Killed(BaseException):
-        """What ends the first process here."""
+class Killed(BaseException):
+    """What ends the first process."""
+
+
+async def _die_with_a_request(home: Path, *, at: str) -> None:
+    """Begin a request and end at that point, as by a kill. Raises Killed."""
 
     def die() -> None:
         raise Killed
 
+    async with world_at(home) as world:
+        agent = await world.agent("family")
+        agent.say("0001.json", "once", requestId="r-1")
+        world.milestones.at[at] = die
+        await world.keeper.drain(agent.caller, agent.port)
+
+
+@pytest.mark.parametrize("point", ["request.committed", "reply.written"])
+async def test_a_request_met_again_after_a_crash_has_no_second_effect_and_its_answer(
+    tmp_path: Path, point: str
+) -> None:
     with pytest.raises(Killed):
-        async with world_at(tmp_path / "home") as first:
-            agent = await first.agent("family")
-            agent.say("0001.json", "once", requestId="r-1")
-            first.milestones.at[point] = die
-            await first.keeper.drain(agent.caller, agent.port)
-    was_answered = "r-1" in agent.replies()
+        await _die_with_a_request(tmp_path / "home", at=point)
+    was_answered = "r-1.json" in os.listdir(tmp_path / "home" / "data" / "ipc" / "family" / "replies")
 
     async with world_at(tmp_path / "home") as second:
-        port = await second.keeper.reopen(BoxName("family"))
-        assert port is not None
-        await second.keeper.drain(agent.caller, port)
+        agent = await second.agent_again("family")
+        await second.keeper.drain(agent.caller, agent.port)
         texts = await second.texts()
 
     assert was_answered is (point == "reply.written")
@@ -182,20 +193,11 @@ async def test_a_request_met_again_after_a_crash_has_no_second_effect_and_its_an
 
 
 async def test_a_reply_that_a_crash_kept_back_is_written_at_the_start(tmp_path: Path) -> None:
-    class Killed(BaseException):
-        """What ends the first process here."""
-
-    def die() -> None:
-        raise Killed
-
     with pytest.raises(Killed):
-        async with world_at(tmp_path / "home") as first:
-            agent = await first.agent("family")
-            agent.say("0001.json", "once", requestId="r-1")
-            first.milestones.at["request.committed"] = die
-            await first.keeper.drain(agent.caller, agent.port)
+        await _die_with_a_request(tmp_path / "home", at="request.committed")
 
     async with world_at(tmp_path / "home") as second, running(second):
+        agent = await second.agent_again("family")
         await eventually(lambda: "r-1" in agent.replies())
 
     assert agent.replies()["r-1"]["ok"] is True
@@ -204,33 +206,19 @@ async def test_a_reply_that_a_crash_kept_back_is_written_at_the_start(tmp_path: 
 async def test_a_request_that_arrives_while_the_store_is_away_is_done_when_it_is_back(world: World) -> None:
     agent = await world.agent("family")
     agent.say("0001.json", "patience", requestId="r-1")
-    held = asyncio.Event()
-    blocker = await _lock_store(world, held)
-    drain = asyncio.gather(world.keeper.drain(agent.caller, agent.port))
-    try:
-        await eventually(lambda: world.services.db is not None and agent.lying() == ["0001.json"])
-    finally:
-        held.set()
-        await blocker
-    await drain
+    lock = sqlite3.connect(world.services.paths.database, isolation_level=None)
+    lock.execute("BEGIN IMMEDIATE")  # another program writes, and takes its time
+    with capture_logs() as logs:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(world.keeper.drain(agent.caller, agent.port))
+            await eventually(lambda: [log for log in logs if log["event"] == "request.held"])
+            still_there = agent.lying()
+            lock.execute("ROLLBACK")
+    lock.close()
 
+    assert still_there == ["0001.json"]
     assert await world.texts() == ["patience"]
     assert agent.replies()["r-1"]["ok"] is True
-
-
-async def _lock_store(world: World, until: asyncio.Event) -> "asyncio.Future[None]":
-    """Another program holds the store's write lock until the event."""
-    import sqlite3
-
-    other = sqlite3.connect(world.services.paths.database, isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-
-    async def release() -> None:
-        await until.wait()
-        other.execute("ROLLBACK")
-        other.close()
-
-    return asyncio.ensure_future(release())  # awaited by the test
 
 
 async def test_requests_belong_to_the_turn_that_the_engine_named(world: World) -> None:

@@ -26,7 +26,7 @@ async def main(path):
     database = await Database.open(path, backups=path.parent / "backups", on_wake=None, migrations=SCHEMA)
     async def write(first):
         for number in range(first, 1_000_000, 40):
-            await database.run(lambda tx: tx.execute("INSERT INTO notes (id, text) VALUES (?, 'x')", [number]))
+            await database.run(lambda tx: tx.execute("INSERT INTO notes VALUES (?, 'x', NULL)", [number]))
             print(number, flush=True)
     async with asyncio.TaskGroup() as writers:
         for first in range(40):
@@ -59,9 +59,7 @@ async def test_what_run_returned_is_seen_by_another_program(database: Database, 
 
 async def test_the_store_is_opened_to_survive_a_power_cut(database: Database) -> None:
     def settings(tx: Transaction) -> list[object]:
-        return [
-            tuple(tx.all(f"PRAGMA {name}")[0])[0] for name in ("journal_mode", "synchronous", "foreign_keys")
-        ]
+        return [tx.all(f"PRAGMA {name}")[0][name] for name in ("journal_mode", "synchronous", "foreign_keys")]
 
     assert await database.run(settings) == ["wal", 2, 1]  # 2 is FULL
 
@@ -128,7 +126,7 @@ async def test_a_wake_comes_after_the_commit_and_never_for_what_was_undone(tmp_p
         other.close()
 
     def undone(tx: Transaction) -> None:
-        tx.wake(Topic.QUEUE)
+        tx.wake(Topic.MESSAGES)
         raise ValueError
 
     def done(tx: Transaction) -> None:
@@ -145,16 +143,19 @@ async def test_a_wake_comes_after_the_commit_and_never_for_what_was_undone(tmp_p
 
 async def test_a_cancelled_caller_leaves_the_store_whole_and_the_others_served(database: Database) -> None:
     chance = random.Random(7)
-    callers = [
-        asyncio.ensure_future(database.run(lambda tx, n=n: _add(tx, str(n))))  # type: ignore[misc]  # a default binds the number; gathered below
-        for n in range(2_000)
-    ]
-    for caller in chance.sample(callers, 300):
-        await asyncio.sleep(0)
-        caller.cancel()
-    outcomes = await asyncio.gather(*callers, return_exceptions=True)
+    outcomes: dict[int, bool] = {}
 
-    acknowledged = {str(n) for n, outcome in enumerate(outcomes) if not isinstance(outcome, BaseException)}
+    async def note(number: int) -> None:
+        await database.run(lambda tx: _add(tx, str(number)))
+        outcomes[number] = True
+
+    async with asyncio.TaskGroup() as tasks:
+        callers = [tasks.create_task(note(number)) for number in range(2_000)]
+        for caller in chance.sample(callers, 300):
+            await asyncio.sleep(0)
+            caller.cancel()
+
+    acknowledged = {str(number) for number in outcomes}
     assert len(acknowledged) >= 1_700
     assert acknowledged <= set(await _texts(database))
 
@@ -269,7 +270,7 @@ async def test_a_commit_that_fails_is_told_to_every_member_and_the_next_works(tm
         type(SCHEMA[0])(
             number=2,
             name="late",
-            sql="CREATE TABLE late (note INTEGER REFERENCES notes (id) DEFERRABLE INITIALLY DEFERRED) STRICT;",
+            sql="CREATE TABLE late (note INTEGER REFERENCES notes DEFERRABLE INITIALLY DEFERRED) STRICT;",
         ),
     )
     database = await Database.open(tmp_path / "store.db", backups=tmp_path, on_wake=None, migrations=schema)
@@ -336,9 +337,13 @@ async def test_a_place_that_cannot_hold_a_store_is_refused_by_name(tmp_path: Pat
         await Database.open(tmp_path / place, backups=tmp_path, on_wake=None, migrations=SCHEMA)
 
 
+def _modes(folder: Path, pattern: str) -> dict[str, int]:
+    return {path.name: path.stat().st_mode & 0o777 for path in folder.glob(pattern)}
+
+
 async def test_the_stores_files_are_for_their_owner_only(database: Database, tmp_path: Path) -> None:
     await database.run(lambda tx: _add(tx, "x"))
 
-    modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.glob("store.db*")}
+    modes = _modes(tmp_path, "store.db*")
     assert set(modes.values()) == {0o600}
     assert "store.db-wal" in modes

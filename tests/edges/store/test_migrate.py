@@ -126,5 +126,5 @@ async def test_a_full_disk_during_the_copy_leaves_store_and_backups_as_they_were
     with pytest.raises(DovecoteError, match="Nothing was changed"):
         await Database.open(tmp_path / "store.db", backups=small_disk, on_wake=None, migrations=(ONE, TWO))
 
-    assert list(small_disk.iterdir()) == []
+    assert os.listdir(small_disk) == []
     assert _look(tmp_path / "store.db", "PRAGMA user_version") == [(1,)]

@@ -101,8 +101,8 @@ def test_directories_whose_rights_were_taken_away_go_too(tmp_path: Path) -> None
     (tree / "closed" / "below" / "file").touch()
     for path in [*tree.rglob("*"), tree]:
         os.chown(path, 65_534, -1)
-    for path in ("closed/below/deeper", "closed/below", "closed"):
-        (tree / path).chmod(0)
+    for name in ("closed/below/deeper", "closed/below", "closed"):
+        (tree / name).chmod(0)
     script = (
         "import os, sys\n"
         "from pathlib import Path\n"

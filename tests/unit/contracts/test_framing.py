@@ -324,8 +324,11 @@ def test_a_text_in_the_older_dialect_is_cut_like_any_other() -> None:
     assert len(item.result.encode()) <= 64 * KIB
 
 
-def test_a_frame_of_the_older_dialect_that_is_too_long_is_an_error_and_not_silence() -> None:
-    (item, after) = read(frame_1x(status="success", result="x" * (2 * MIB)) + b"next\n")
+@pytest.mark.parametrize("chunks", [0, 100], ids=["at once", "in chunks"])
+def test_a_frame_of_the_older_dialect_that_is_too_long_is_an_error_and_not_silence(chunks: int) -> None:
+    stream = frame_1x(status="success", result="x" * (2 * MIB)) + b"next\n"
+
+    (item, after) = read(stream, sizes=[64 * KIB] * chunks)
 
     assert isinstance(item, Frame1x)
     assert (item.status, item.result) == ("error", None)

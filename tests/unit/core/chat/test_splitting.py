@@ -115,7 +115,8 @@ def test_a_character_longer_than_the_limit_is_cut_all_the_same() -> None:
         ("x" * 10, 4, ["xxxx", "xxxx", "xx"]),
         ("one\n\n\n\n\n\n\n\ntwo", 6, ["one", "two"]),
         ("- point\n  - deeper", 12, ["- point", "  - deeper"]),
-        ("10\u00a0km away", 7, ["10\u00a0km", "away"]),
+        ("go 10\u00a0km", 6, ["go", "10\u00a0km"]),
+        ("aaaa \u0301bbbb", 6, ["aaaa \u0301", "bbbb"]),
         (" " * 50, 10, []),
     ],
     ids=[
@@ -127,6 +128,7 @@ def test_a_character_longer_than_the_limit_is_cut_all_the_same() -> None:
         "blank lines",
         "indent",
         "no-break space",
+        "blank with a mark",
         "blank",
     ],
 )

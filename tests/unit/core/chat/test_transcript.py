@@ -151,6 +151,7 @@ def test_a_prompt_is_all_messages_in_their_order() -> None:
         ("a<internal>x</internal>b<internal>y</internal>c", "abc"),
         ("a<inter<internal>x</internal>nal>y</internal>b", "ab"),
         ("a<internal>x</inter<internal>y</internal>nal>b", "ab"),
+        ("a<inter<internal>nal>y</internal>b", "a<interb"),
         ("a<internals>x</internals>b", "a<internals>x</internals>b"),
         ("a<internal-note>b", "a<internal-note>b"),
         ("a < b > c <b>d</b>", "a < b > c <b>d</b>"),

@@ -1,0 +1,39 @@
+"""A runner whose starts fail while a test wants them to."""
+
+from collections.abc import Sequence
+
+from orchestrator.contracts.errors import DovecoteError, StartFailed
+from orchestrator.contracts.ids import AgentId
+from orchestrator.contracts.records.launch import LaunchPlan
+from orchestrator.contracts.seams import AgentHandle, Runner
+
+
+class FlakyRunner:
+    """Implements `Runner` around a real one. trouble: raised by every start; None lets them through."""
+
+    def __init__(self, real: Runner) -> None:
+        self._real = real
+        self.name = real.name
+        self.trouble: DovecoteError | None = StartFailed("The engine is broken.")
+        self.starts = 0
+
+    async def why_not(self) -> str | None:
+        """As the real one."""
+        return await self._real.why_not()
+
+    async def start(self, plan: LaunchPlan) -> AgentHandle:
+        """Raises the trouble, if there is one."""
+        self.starts += 1
+        if self.trouble is not None:
+            raise self.trouble
+        return await self._real.start(plan)
+
+    async def stop_leftovers(
+        self, instance_id: str, refs: Sequence[tuple[AgentId, str | None]]
+    ) -> list[AgentId]:
+        """As the real one."""
+        return await self._real.stop_leftovers(instance_id, refs)
+
+    async def close(self) -> None:
+        """As the real one."""
+        await self._real.close()
