@@ -7,7 +7,9 @@ from pydantic import TypeAdapter
 
 from orchestrator.api.chat_watch import ChatNews, chat_news, chat_now
 from orchestrator.cli.client import ApiClient
+from orchestrator.commands.chat import check_posting
 from orchestrator.commands.services import Services
+from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.ids import Jid, MessageId, new_id
 from orchestrator.contracts.seams import ConsoleDoor
 
@@ -75,6 +77,7 @@ class LocalLink:
 
     async def now(self) -> ChatNews:
         """Read the store."""
+        await check_posting(self._services, OperatorCaller(), self._chat)
         return await chat_now(self._services, self._chat)
 
     async def news(self, behind: ChatNews, *, wait_s: float) -> ChatNews:

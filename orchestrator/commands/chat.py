@@ -11,8 +11,9 @@ from orchestrator.commands.command import Command, Context
 from orchestrator.commands.operator_words import HANDLED_WORDS, run_operator_word
 from orchestrator.commands.outgoing import presentable, queue_text
 from orchestrator.commands.services import Services
+from orchestrator.contracts.callers import Caller
 from orchestrator.contracts.errors import InvalidRequest
-from orchestrator.contracts.ids import MessageId
+from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.messages import (
     InboundMessage,
@@ -24,7 +25,7 @@ from orchestrator.contracts.records.messages import (
 from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.chat_requests import SendMessage
 from orchestrator.contracts.wire.framing import MAX_TEXT_BYTES
-from orchestrator.core.authority import Target
+from orchestrator.core.authority import Target, allow
 from orchestrator.core.chat.slash_words import SlashWord, slash_word
 from orchestrator.core.chat.trigger import compile_trigger, wakes
 from orchestrator.core.text_cleaning import cap_text, clean_name, clean_text
@@ -51,6 +52,12 @@ async def receive_message(services: Services, inbound: InboundMessage, channel: 
     services.checkpoints.reached("inbound.committed")
     if word is not None:
         await run_operator_word(services, message, word)
+
+
+async def check_posting(services: Services, caller: Caller, chat: Jid) -> None:
+    """Return if `caller` may write to `chat` as a person. Raises Forbidden, or NotFound if it is no group."""
+    group = await services.db.run(lambda tx: groups.by_jid(tx, chat))
+    allow(caller, "post_message", Target(chat_jid=chat, group=None, is_registered=group is not None))
 
 
 def _store(

@@ -103,7 +103,10 @@ def forget_in_flight(tx: Transaction, *, at: datetime) -> list[OutboxItem]:
 
 
 def text_to_send(services: Services, item: OutboxItem, *, locale: str, at: datetime) -> str:
-    """The text as it goes out: one that waited for hours carries its time."""
-    if at - item.created_at < _CARRIES_TIME_AFTER or item.part > 1:
-        return item.text
-    return say(Say.DELAYED_PREFIX, locale, time=f"{item.created_at:%Y-%m-%d %H:%M} UTC") + item.text
+    """The text as it goes out: one that waited for hours carries its time, one sent again says so."""
+    text = item.text
+    if item.part == 1 and at - item.created_at >= _CARRIES_TIME_AFTER:
+        text = say(Say.DELAYED_PREFIX, locale, time=f"{item.created_at:%Y-%m-%d %H:%M} UTC") + text
+    if item.was_resent:
+        text = f"{text}\n\n{say(Say.RESENT_NOTE, locale)}"
+    return text

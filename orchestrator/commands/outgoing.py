@@ -17,7 +17,8 @@ from orchestrator.store.database import Transaction
 
 def presentable(text: str) -> str:
     """A text of an agent as people may see it: cleaned, without internal spans, capped; may be empty."""
-    return cap_text(clean_text(strip_internal(text)), MAX_TEXT_BYTES).strip()
+    # Cleaned first: a control character inside a tag must not hide it from the stripping.
+    return cap_text(strip_internal(clean_text(text)), MAX_TEXT_BYTES).strip()
 
 
 def queue_text(

@@ -10,11 +10,3 @@ def delay_s(attempt: int, *, first_s: float, most_s: float) -> float:
     """Seconds to wait after the `attempt`th failure (from 1): `first_s`, doubling, never over `most_s`."""
     doublings = min(max(attempt - 1, 0), _MOST_DOUBLINGS)
     return min(first_s * 2.0**doublings, most_s)
-
-
-def with_jitter(delay: float, fraction: float) -> float:
-    """`delay` shortened by up to a half, so that many who wait do not come at once.
-
-    fraction: a random value from 0 to 1; at 1 the delay stays as it is.
-    """
-    return delay * (0.5 + fraction / 2)

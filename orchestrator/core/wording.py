@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
-from orchestrator.contracts.wire.framing import CUT_NOTE
-
 
 class Say(StrEnum):
     """What there is to say. The facts that a sentence takes are the fields of its template."""
@@ -26,13 +24,12 @@ class Say(StrEnum):
     NOTHING_TO_RETRY = "nothing_to_retry"
     RETRYING = "retrying"
     NOT_ALLOWED = "not_allowed"
-    UNKNOWN_WORD = "unknown_word"
     DELIVERY_FAILED = "delivery_failed"
     DELAYED_PREFIX = "delayed_prefix"
     PROVIDER_TROUBLE = "provider_trouble"
     PROVIDER_BACK = "provider_back"
     OVER_BUDGET_BOX = "over_budget_box"
-    CUT_NOTE = "cut_note"
+    TURN_CUT = "turn_cut"
     RESENT_NOTE = "resent_note"
 
 
@@ -60,8 +57,7 @@ ENGLISH: Final[Mapping[Say, str]] = {
     Say.NOTHING_TO_RETRY: "There is nothing to run again.",
     Say.RETRYING: "Trying again …",
     Say.NOT_ALLOWED: "Sorry, you may not do that here.",
-    Say.UNKNOWN_WORD: "{word} is not known here. You can write: {words}",
-    Say.DELIVERY_FAILED: "A message to this chat could not be delivered.",
+    Say.DELIVERY_FAILED: "A message to {chat_name} could not be delivered.",
     Say.DELAYED_PREFIX: "[from {time}] ",
     Say.PROVIDER_TROUBLE: (
         "The assistant's model service is busy or away at the moment. Your message is kept and will be "
@@ -69,7 +65,7 @@ ENGLISH: Final[Mapping[Say, str]] = {
     ),
     Say.PROVIDER_BACK: "The model service is back.",
     Say.OVER_BUDGET_BOX: "The assistant was stopped because it wrote more files than it may.",
-    Say.CUT_NOTE: CUT_NOTE,
+    Say.TURN_CUT: "[… cut here: the answer was longer than 10 MiB]",
     Say.RESENT_NOTE: "(Sent again: the connection broke off, so you may see this twice.)",
 }
 

@@ -23,6 +23,7 @@ from orchestrator.contracts.wire.container_io import (
 )
 from orchestrator.contracts.wire.framing import EventLine, Frame1x, LogLine, OutputItem, Text
 from orchestrator.core.chat.retry import DeathCause
+from orchestrator.core.wording import Say, say
 from orchestrator.engine.persistence import persist
 from orchestrator.store import sessions
 
@@ -30,7 +31,6 @@ _log = structlog.get_logger(__name__)
 
 MAX_TURN_OUTPUT_BYTES: Final = 10 * 1024 * 1024
 _ORDER_WAIT_S: Final = 5.0
-_CUT_NOTE: Final = "[… cut: the answer was longer than 10 MiB]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +91,9 @@ class TurnCollector:
         self._turn_bytes += len(text.encode())
         if self._turn_bytes <= MAX_TURN_OUTPUT_BYTES:
             return text
-        return _CUT_NOTE if before <= MAX_TURN_OUTPUT_BYTES else ""
+        if before > MAX_TURN_OUTPUT_BYTES:
+            return ""
+        return say(Say.TURN_CUT, self._services.settings.assistant.locale)
 
     async def _take_event(self, plain: object) -> list[str]:
         try:

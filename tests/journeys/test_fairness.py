@@ -5,7 +5,7 @@ from tests.support.home_on_disk import HomeOnDisk
 
 CHATS = [f"room{number}" for number in range(8)]
 WAITS = {
-    "rules": [{"match": "wait", "steps": [{"wait_for_file": "go"}]}],
+    "rules": [{"match": "wait", "steps": [{"wait_for_file": "go"}, {"say": "waited"}]}],
     "default": [{"say": "re: {texts}"}],
 }
 

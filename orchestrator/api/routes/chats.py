@@ -6,7 +6,9 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from orchestrator.api.chat_watch import ChatNews, chat_news, chat_now
+from orchestrator.commands.chat import check_posting
 from orchestrator.commands.services import Services
+from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.errors import NotFound
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.seams import ConsoleDoor
@@ -46,8 +48,10 @@ def chat_routes(services: Services, door: ConsoleDoor) -> APIRouter:
     @router.post("/{jid}/messages", status_code=201)
     async def post_message(jid: str, message: NewMessage) -> MessageTaken:
         """Take in a message; it is stored when this answers."""
+        chat = console_chat(jid)
+        await check_posting(services, OperatorCaller(), chat)
         taken = await door.receive(
-            console_chat(jid),
+            chat,
             message.text,
             message_id=None if message.message_id is None else MessageId(message.message_id),
             sender_name=message.sender_name,
@@ -57,7 +61,9 @@ def chat_routes(services: Services, door: ConsoleDoor) -> APIRouter:
     @router.get("/{jid}/now")
     async def get_now(jid: str) -> ChatNews:
         """Where the chat stands: the place to ask for news from."""
-        return await chat_now(services, console_chat(jid))
+        chat = console_chat(jid)
+        await check_posting(services, OperatorCaller(), chat)
+        return await chat_now(services, chat)
 
     @router.get("/{jid}/texts")
     async def get_texts(

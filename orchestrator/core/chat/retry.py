@@ -49,6 +49,8 @@ def after_death(message: StoredMessage, *, has_effects: bool, cause: DeathCause)
         return Verdict(event=MessageEvent.GIVEN_BACK, **kept)
     if has_effects:
         return Verdict(event=MessageEvent.BROKEN_OFF, **kept)
+    if cause is DeathCause.TIMED_OUT:
+        return Verdict(event=MessageEvent.GAVE_UP, **kept)  # again it would take as long: people decide
     if cause is DeathCause.SHUTDOWN:
         return Verdict(event=MessageEvent.GIVEN_BACK, **kept)
     if cause is DeathCause.ORCHESTRATOR:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.core.backoff import delay_s, with_jitter
+from orchestrator.core.backoff import delay_s
 
 
 @pytest.mark.parametrize(
@@ -22,8 +22,3 @@ def test_a_later_try_never_waits_less_and_none_waits_too_long(
 
     assert 0 < delay <= most_s
     assert delay <= delay_s(attempt + 1, first_s=first_s, most_s=most_s)
-
-
-@pytest.mark.parametrize(("fraction", "expected"), [(0.0, 4.0), (0.5, 6.0), (1.0, 8.0)])
-def test_jitter_takes_away_up_to_a_half(fraction: float, expected: float) -> None:
-    assert with_jitter(8.0, fraction) == expected

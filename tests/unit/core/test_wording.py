@@ -7,7 +7,7 @@ import pytest
 from orchestrator.core.wording import CATALOGUES, ENGLISH, Say, say
 
 FACTS = {
-    Say.UNKNOWN_WORD: {"word": "/stopp", "words": "/stop, /help"},
+    Say.DELIVERY_FAILED: {"chat_name": "Garden"},
     Say.DELAYED_PREFIX: {"time": "14:05"},
 }
 INTERNALS = ["container", "docker", "agent", "error", "exception", "exit", "stdout", "json", "None", "_"]
@@ -32,7 +32,7 @@ def test_a_language_that_is_not_known_is_english(locale: str) -> None:
 
 
 def test_facts_stand_in_the_sentence_as_they_are() -> None:
-    assert "{words} {0}" in say(Say.UNKNOWN_WORD, "en", word="{words} {0}", words="/help")
+    assert "{chat} {0}" in say(Say.DELIVERY_FAILED, "en", chat_name="{chat} {0}")
     assert say(Say.DELAYED_PREFIX, "en", time="14:05") == "[from 14:05] "
 
 

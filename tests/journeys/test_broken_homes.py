@@ -1,0 +1,252 @@
+"""Homes and machines that are not as they should be: what is said, what is kept, what goes on."""
+
+import asyncio
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from orchestrator.contracts.errors import DovecoteError, ErrorCode
+from orchestrator.contracts.version import IMAGE
+from orchestrator.core.wording import Say, say
+from orchestrator.runners.docker_runner import DockerRunner
+from orchestrator.runners.engine import Engine
+from tests.support.eventually import eventually
+from tests.support.home_on_disk import HomeOnDisk
+from tests.support.orchestrator_process import OrchestratorProcess
+from tests.support.shifted_clock import ShiftedClock
+from tests.support.unix_proxy import UnixProxy
+
+ECHO = {"default": [{"say": "re: {texts}"}]}
+ENGINE_SOCKET = "/var/run/docker.sock"
+
+
+async def served(home: HomeOnDisk) -> tuple[int, str]:
+    """`dovecote serve` on this home, which must end by itself: exit code and what it said last."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "orchestrator", "serve", "--home", str(home.path)),
+        cwd=Path(__file__).resolve().parents[2],
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    async with asyncio.timeout(30):
+        _, said = await process.communicate()
+    assert process.returncode is not None
+    return process.returncode, said.decode().strip().splitlines()[-1]
+
+
+async def test_a_wrong_setting_stops_the_start_with_its_name_its_value_and_its_range(
+    home: HomeOnDisk,
+) -> None:
+    home.set(queue__max_running=0)
+
+    code, said = await served(home)
+
+    assert code != 0
+    assert "queue.max_running" in said
+    assert "0" in said
+    assert "1 to 200" in said
+    assert not (home.path / "data").exists()
+
+
+async def test_an_unreadable_store_stops_the_start_with_what_to_do(home: HomeOnDisk) -> None:
+    store = home.path / "data" / "store"
+    store.mkdir(parents=True)
+    (store / "dovecote.db").write_bytes(b"this is no database, but long enough to be one\n" * 100)
+
+    code, said = await served(home)
+
+    assert code != 0
+    assert "dovecote.db" in said
+    assert "data/backups" in said
+
+
+async def test_a_second_orchestrator_on_a_home_is_refused_and_names_the_first(
+    home: HomeOnDisk, orchestrator: OrchestratorProcess
+) -> None:
+    await home.add_group()
+    home.play(ECHO)
+    await orchestrator.start()
+
+    code, said = await served(home)
+    home.ask("one")
+    await home.said("re: @Assistant one")
+    await home.quiet()
+    await orchestrator.stop()
+
+    assert code != 0
+    assert f"process {orchestrator.pid}" in said
+
+
+async def test_the_lock_of_a_killed_orchestrator_is_free(
+    home: HomeOnDisk, orchestrator: OrchestratorProcess
+) -> None:
+    await orchestrator.start()
+    await orchestrator.kill()
+
+    await orchestrator.start()
+    await orchestrator.stop()
+
+
+async def test_without_the_engine_that_the_settings_name_the_start_says_how_to_mend_it(
+    home: HomeOnDisk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.set(agent__runner="docker")
+    away = f"unix://{home.path}/no.sock"
+    monkeypatch.setattr(Engine.__init__, "__defaults__", (away,))
+
+    with pytest.raises(DovecoteError) as refused:
+        async with home.running():
+            pass
+
+    assert refused.value.code is ErrorCode.RUNNER_UNAVAILABLE
+    assert "No Docker engine answers" in refused.value.message
+    assert "systemctl start docker" in str(refused.value)
+
+
+@pytest.mark.docker
+async def test_a_missing_image_stops_the_start_with_the_command_that_builds_it(
+    home: HomeOnDisk, docker_engine: Engine
+) -> None:
+    home.set(agent__runner="docker", agent__image="dovecote-nowhere:0")
+
+    code, said = await served(home)
+
+    assert code != 0
+    assert "dovecote-nowhere:0" in said
+    assert "dovecote image build" in said
+
+
+@pytest.mark.docker
+async def test_an_engine_that_dies_while_running_costs_a_wait_and_no_message(
+    home: HomeOnDisk, docker_engine: Engine, open_path: Path
+) -> None:
+    await home.add_group()
+    home.play({"rules": [{"match": "one", "times": 1, "steps": [{"wait_for_file": "never"}]}], **ECHO})
+    proxy = UnixProxy(open_path / "engine.sock", ENGINE_SOCKET)
+    clock = ShiftedClock()
+
+    async with proxy.open():
+        runner = DockerRunner(image=IMAGE, engine_url=proxy.url)
+        async with home.running(clock=clock, runner=(runner, "docker behind a proxy")):
+            message = home.ask("one")
+            await eventually(
+                lambda: home.rows("SELECT 1 FROM messages WHERE is_in_turn = 1"), what=home.story
+            )
+            await proxy.cut()
+            await eventually(lambda: home.statuses()[message] == "pending", what=home.story, within_s=50)
+            await proxy.mend()
+            clock.advance(300)
+            await home.said("re: @Assistant one", within_s=50)
+            await home.quiet()
+
+    assert home.statuses()[message] == "settled"
+    assert await home.containers(docker_engine) == []
+
+
+@contextlib.contextmanager
+def small_disk(path: Path, size_bytes: int) -> Iterator[None]:
+    """A file system of this size at `path`, which may be filled to the last byte."""
+    path.mkdir(parents=True, exist_ok=True)
+    mounted = ["mount", "-t", "tmpfs", "-o", f"size={size_bytes},mode=0711", "tmpfs", str(path)]
+    if os.geteuid() != 0 or subprocess.run(mounted, check=False).returncode != 0:
+        pytest.skip("a small file system can be mounted by root only")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", str(path)], check=True)
+
+
+async def test_a_full_disk_marks_nothing_done_and_all_is_answered_when_there_is_room(
+    home: HomeOnDisk,
+) -> None:
+    with small_disk(home.path / "data", 24 * 1024**2):
+        await home.add_group()
+        home.play(ECHO)
+        async with home.running():
+            home.ask("one")
+            await home.said("re: @Assistant one")
+            await home.quiet()
+            ballast = home.path / "data" / "ballast"
+            fill(ballast)
+            home.ask("two " + "x" * 60_000)
+            home.ask("three")
+            await eventually(lambda: stands_still(home), what=home.story)
+            held = len(home.texts())
+            ballast.unlink()
+            await eventually(lambda: "three" in home.texts()[-1], within_s=40, what=home.story)
+            await home.quiet()
+        await home.nothing_left()
+        statuses = home.statuses()
+
+    assert held == 1
+    assert set(statuses.values()) == {"settled"}
+    assert len(statuses) == 3
+
+
+def fill(path: Path) -> None:
+    """Write until nothing fits any more."""
+    with contextlib.suppress(OSError), path.open("wb", buffering=0) as file:
+        while True:
+            file.write(b"\0" * 4096)
+
+
+def stands_still(home: HomeOnDisk) -> bool:
+    """Whether a message lies in the channel that can't be stored."""
+    return len(list((home.channel / "in").iterdir())) == 2
+
+
+async def test_below_the_floor_of_free_space_no_agent_starts_and_the_message_waits(home: HomeOnDisk) -> None:
+    await home.add_group()
+    home.set(disk_floor_bytes=1024**5)
+    home.play(ECHO)
+
+    async with home.running():
+        message = home.ask("one")
+        await eventually(lambda: home.logs("disk.below_floor"), what=home.story)
+        assert home.statuses()[message] == "pending"
+
+    home.set()
+    async with home.running():
+        await home.said("re: @Assistant one")
+        await home.quiet()
+
+
+async def test_an_orderly_stop_lets_the_turn_end_and_sends_its_answer(
+    home: HomeOnDisk, orchestrator: OrchestratorProcess
+) -> None:
+    await home.add_group()
+    home.play({"turns": [[{"write_file": {"path": "begun"}}, {"delay_s": 1}, {"say": "done"}]]})
+    await orchestrator.start()
+    home.ask("one")
+    await eventually(lambda: (home.workspace() / "begun").exists(), what=home.story)
+
+    await orchestrator.stop()
+
+    assert home.texts() == ["done"]
+    assert set(home.statuses().values()) == {"settled"}
+
+
+async def test_a_turn_longer_than_the_grace_is_run_again_after_the_stop(
+    home: HomeOnDisk, orchestrator: OrchestratorProcess
+) -> None:
+    await home.add_group()
+    home.set(shutdown_grace_s=0)
+    home.play({"rules": [{"match": "one", "times": 1, "steps": [{"wait_for_file": "never"}]}], **ECHO})
+    await orchestrator.start()
+    home.ask("one")
+    await eventually(lambda: home.rows("SELECT 1 FROM messages WHERE is_in_turn = 1"), what=home.story)
+    await orchestrator.stop()
+    between = home.rows("SELECT status, tries FROM messages")
+
+    await orchestrator.start()
+    await home.said("re: @Assistant one")
+    await home.quiet()
+    await orchestrator.stop()
+
+    assert between == [{"status": "pending", "tries": 0}]
+    assert say(Say.PARTIAL, "en") not in home.texts()
