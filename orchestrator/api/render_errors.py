@@ -10,6 +10,7 @@ STATUS: Final[Mapping[ErrorCode, int]] = {
     ErrorCode.INVALID_REQUEST: 400,
     ErrorCode.UNKNOWN_TYPE: 400,
     ErrorCode.INVALID_SETTINGS: 400,
+    ErrorCode.INVALID_SCHEDULE: 400,
     ErrorCode.ATTACHMENT_REFUSED: 400,
     ErrorCode.UNAUTHORIZED: 401,
     ErrorCode.FORBIDDEN: 403,

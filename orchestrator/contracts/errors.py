@@ -25,6 +25,7 @@ class ErrorCode(StrEnum):
     NOT_REGISTERED = "NOT_REGISTERED"
     ALREADY_REGISTERED = "ALREADY_REGISTERED"
     INVALID_SETTINGS = "INVALID_SETTINGS"
+    INVALID_SCHEDULE = "INVALID_SCHEDULE"
     LIMIT_EXCEEDED = "LIMIT_EXCEEDED"
     RATE_LIMITED = "RATE_LIMITED"
     ATTACHMENT_REFUSED = "ATTACHMENT_REFUSED"
@@ -78,6 +79,12 @@ class InvalidSettings(InvalidRequest):
     """A setting is unknown, of the wrong type or out of range."""
 
     code = ErrorCode.INVALID_SETTINGS
+
+
+class InvalidSchedule(InvalidRequest):
+    """A schedule or a timezone that names no time; `details` has the field, its value and what it takes."""
+
+    code = ErrorCode.INVALID_SCHEDULE
 
 
 class Forbidden(DovecoteError):
