@@ -68,7 +68,7 @@ def give_batch(
     seqs = [message.seq for message in batch.messages]
     given = messages.dispatch(tx, seqs, agent_id=agent_id, turn_id=turn_id, input_file=input_file)
     if given != len(seqs):
-        messages.take_back(tx, seqs, agent_id=agent_id)
+        messages.take_back(tx, seqs, agent_id=agent_id, turn_id=turn_id)
         return False
     if batch.undelivered:
         outbox.mark_told(tx, batch.chat_jid, with_seq=seqs[0], count=batch.undelivered)

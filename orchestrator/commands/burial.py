@@ -3,11 +3,12 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from orchestrator.commands.services import Services
 from orchestrator.commands.turns import begin_turn, break_off, end_turn, hold
 from orchestrator.contracts.ids import AgentId, TurnId
-from orchestrator.contracts.records.agents import Agent, EndReason, ExitStatus
+from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, ExitStatus
 from orchestrator.contracts.records.messages import StoredMessage
 from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.codec import WireError, from_plain
@@ -16,6 +17,10 @@ from orchestrator.core.chat.retry import DeathCause
 from orchestrator.core.states.agent import AGENT, AgentEventKind
 from orchestrator.store import agents, messages, requests
 from orchestrator.store.database import Transaction
+
+_ENDS_OF_STARTED: Final = frozenset(
+    {AgentEventKind.ENDED_WELL, AgentEventKind.ENDED_BADLY, AgentEventKind.RAN_OUT}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +84,7 @@ def bury(tx: Transaction, services: Services, agent_id: AgentId, remains: Remain
         tx,
         agent_id,
         was=agent.status,
-        now=AGENT.after(agent.status, remains.event),
+        now=AGENT.after(agent.status, _end_event(agent.status, remains.event)),
         at=at,
         exit_code=None if remains.exit is None else remains.exit.code,
         reason=remains.reason,
@@ -88,6 +93,16 @@ def bury(tx: Transaction, services: Services, agent_id: AgentId, remains: Remain
     messages.move_cursor(tx, agent.chat_jid)
     tx.wake(Topic.MESSAGES)
     tx.wake(Topic.CHAT_VIEW)
+
+
+def _end_event(status: AgentStatus, event: AgentEventKind) -> AgentEventKind:
+    """Its end in the words of its record: a run that was cut short may not know whether it took its input."""
+    has_started = status is not AgentStatus.STARTING
+    if has_started and event is AgentEventKind.START_FAILED:
+        return AgentEventKind.ENDED_BADLY
+    if not has_started and event in _ENDS_OF_STARTED:
+        return AgentEventKind.START_FAILED
+    return event
 
 
 def _end_acknowledged_turns(

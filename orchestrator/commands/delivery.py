@@ -104,9 +104,15 @@ def forget_in_flight(tx: Transaction, *, at: datetime) -> list[OutboxItem]:
 
 def text_to_send(services: Services, item: OutboxItem, *, locale: str, at: datetime) -> str:
     """The text as it goes out: one that waited for hours carries its time, one sent again says so."""
-    text = item.text
+    text, limit = item.text, services.text_limit(item.chat_jid)
     if item.part == 1 and at - item.created_at >= _CARRIES_TIME_AFTER:
-        text = say(Say.DELAYED_PREFIX, locale, time=f"{item.created_at:%Y-%m-%d %H:%M} UTC") + text
+        prefix = say(Say.DELAYED_PREFIX, locale, time=f"{item.created_at:%Y-%m-%d %H:%M} UTC")
+        text = _if_it_fits(prefix + text, limit, otherwise=text)
     if item.was_resent:
-        text = f"{text}\n\n{say(Say.RESENT_NOTE, locale)}"
+        text = _if_it_fits(f"{text}\n\n{say(Say.RESENT_NOTE, locale)}", limit, otherwise=text)
     return text
+
+
+def _if_it_fits(noted: str, limit: int, *, otherwise: str) -> str:
+    """A text that fills its message goes out bare: with a word more the network would refuse it."""
+    return noted if len(noted) <= limit else otherwise

@@ -107,8 +107,8 @@ class AgentRun:
 
         return await services.db.run(body)
 
-    async def _live(self, batch: TurnBatch, turn_id: TurnId, session_id: str | None) -> ExitStatus:
-        """Start it and take what it says until it is gone."""
+    async def _live(self, batch: TurnBatch, turn_id: TurnId, session_id: str | None) -> ExitStatus | None:
+        """Start it and take what it says until it is gone; None if nobody can say how it ended."""
         state, services = self.state, self._services
         line = await self._prepare(batch, turn_id, session_id)
         handle = state.handle
@@ -127,7 +127,8 @@ class AgentRun:
                 await self._open(handle, first_input=line, reading=reading)
             except (StartFailed, Unavailable) as error:
                 self._note_failed_start(error)
-                await handle.kill()
+                with contextlib.suppress(Unavailable):  # its burial tries again
+                    await handle.kill()
             status = await self._wait_for_end(handle, reading)
             minding.cancel()
             await asyncio.wait({logging}, timeout=1.0)
@@ -246,10 +247,10 @@ class AgentRun:
         )
         return self._legacy
 
-    async def _wait_for_end(self, handle: AgentHandle, reading: "asyncio.Task[None]") -> ExitStatus:
+    async def _wait_for_end(self, handle: AgentHandle, reading: "asyncio.Task[None]") -> ExitStatus | None:
         """Its output ends when it dies; one that only closes its output is helped along."""
         async with asyncio.TaskGroup() as tasks:
-            waiting = tasks.create_task(handle.wait(), name="agent exit")
+            waiting = tasks.create_task(self._exit_of(handle), name="agent exit")
             ending: tuple[asyncio.Task[Any], ...] = (waiting, reading)
             await asyncio.wait(ending, return_when=asyncio.FIRST_COMPLETED)
             if not waiting.done():
@@ -261,9 +262,17 @@ class AgentRun:
         if not reading.done():
             self.state.log.warning("agent.output_held_open")
             reading.cancel()
-        elif self._legacy is not None:
-            await self._legacy.finish(ended_well=waiting.result().is_clean)
-        return waiting.result()
+        status = waiting.result()
+        if reading.done() and self._legacy is not None:
+            await self._legacy.finish(ended_well=status is not None and status.is_clean)
+        return status
+
+    async def _exit_of(self, handle: AgentHandle) -> ExitStatus | None:
+        try:
+            return await handle.wait()
+        except Unavailable as error:
+            self.state.log.error("agent.engine_lost", error=error.message, suggestion=error.suggestion)
+            return None
 
     async def _end(self, exit_status: ExitStatus | None) -> None:
         try:

@@ -67,8 +67,8 @@ async def last_caller(services: Services, caller: AgentCaller, acks: Mapping[Tur
 
 async def _make_sure_it_is_dead(state: RunState, handle: AgentHandle) -> None:
     if not await handle.is_gone():
-        await handle.kill()
         with contextlib.suppress(TimeoutError, Unavailable):
+            await handle.kill()
             async with asyncio.timeout(_DEAD_WITHIN_S):
                 await handle.wait()
     if not await handle.is_gone():
@@ -86,7 +86,8 @@ def _verdict(state: RunState, status: ExitStatus | None) -> tuple[DeathCause, En
     if not state.has_taken_input:
         return DeathCause.AGENT, EndReason.START_FAILED, AgentEventKind.START_FAILED
     if status is None:
-        return DeathCause.AGENT, EndReason.ENGINE_LOST, AgentEventKind.ENDED_BADLY
+        # Not the message's doing: it runs again without a try.
+        return DeathCause.SHUTDOWN, EndReason.ENGINE_LOST, AgentEventKind.ENDED_BADLY
     if status.is_clean:
         return DeathCause.AGENT, EndReason.EXITED, AgentEventKind.ENDED_WELL
     reason = EndReason.OOM if status.is_oom else EndReason.CRASHED

@@ -3,14 +3,17 @@
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 from orchestrator.commands.outgoing import queue_notice
-from orchestrator.contracts.errors import Unavailable
+from orchestrator.contracts.errors import StartFailed, Unavailable
 from orchestrator.contracts.seams import AgentHandle
 from orchestrator.core.chat.retry import DeathCause
 from orchestrator.core.wording import Say
 from orchestrator.engine.run_clock import Due
 from orchestrator.engine.run_state import RunState
+
+_KILL_AGAIN_S: Final = 5.0
 
 
 class RunMinder:
@@ -52,12 +55,23 @@ class RunMinder:
                 await state.set_typing(is_typing=True)
 
     async def _take_down(self) -> None:
-        await self._handle.terminate()
-        with contextlib.suppress(TimeoutError):
+        """Goes on until it is gone, which cancels this, or the kill was taken."""
+        try:
+            await self._handle.terminate()
             async with asyncio.timeout(self._state.services.settings.agent.stop_grace_s):
                 await self._handle.wait()
                 return
-        await self._handle.kill()
+        except TimeoutError:
+            pass
+        except (StartFailed, Unavailable) as error:
+            self._state.log.error("agent.not_terminated", error=error.message)
+        while True:
+            try:
+                await self._handle.kill()
+                return
+            except (StartFailed, Unavailable) as error:
+                self._state.log.error("agent.not_killed", error=error.message)
+                await asyncio.sleep(_KILL_AGAIN_S)
 
     async def _say_still_working(self) -> None:
         state = self._state

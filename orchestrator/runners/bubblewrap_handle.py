@@ -5,7 +5,6 @@ import json
 import os
 import select
 import signal
-import subprocess
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
@@ -197,7 +196,7 @@ class BubblewrapHandle:
         if self._watch is not None:
             self._watch.stop()
         # The group's count of kills is read before the group goes.
-        with suppress(TimeoutError, subprocess.SubprocessError):
+        with suppress(TimeoutError):
             async with asyncio.timeout(5):
                 self._sandbox.kill()
                 await self.wait()

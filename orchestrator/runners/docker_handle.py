@@ -1,7 +1,7 @@
 """One agent in a Docker container."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from threading import Event
@@ -39,6 +39,7 @@ class DockerHandle:
         mounts: Sequence[OpenMount],
         is_legacy: bool,
         pid: int,
+        on_lost: Callable[[str], None],
     ) -> None:
         self._engine = engine
         self._id = container_id
@@ -47,6 +48,7 @@ class DockerHandle:
         self._mounts = tuple(mounts)
         self._is_legacy = is_legacy
         self._pid = pid
+        self._on_lost = on_lost
         self._is_closed = Event()
         self._waiting: Future[int] | None = None
         self._exit: ExitStatus | None = None
@@ -86,13 +88,23 @@ class DockerHandle:
         """
         ended = self._ending()
         async with asyncio.TaskGroup() as tasks:
-            writing = tasks.create_task(self._streams.write_input(line), name="write input")
+            writing = tasks.create_task(self._write(line), name="write input")
             watched: set[asyncio.Future[Any]] = {writing, ended}
             await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
             is_written = writing.done()
             writing.cancel()
         if not is_written:
+            await ended  # a lost engine says so
             raise StartFailed("The agent ended before it had read its input.")
+        if (error := writing.result()) is not None:
+            raise error
+
+    async def _write(self, line: bytes) -> StartFailed | None:
+        try:
+            await self._streams.write_input(line)
+        except StartFailed as error:  # a value: raised in the group it would come out wrapped
+            return error
+        return None
 
     def output(self) -> AsyncIterator[bytes]:
         """Standard output in chunks until its end."""
@@ -132,12 +144,12 @@ class DockerHandle:
         return attrs["State"]["Status"] not in _LIVING
 
     async def close(self) -> None:
-        """Remove the container; what still runs is killed. A lost engine's is swept at the next start."""
+        """Remove the container; what still runs is killed. A lost engine's is left to the runner."""
         self._is_closed.set()
         try:
             await self._remove()
-        except Unavailable:
-            pass
+        except (StartFailed, Unavailable):
+            self._on_lost(self._id)
         finally:
             self._streams.close()
             self._log.close()

@@ -52,7 +52,8 @@ def own_stamps() -> Stamps:
 
 def _stamps(files: Mapping[str, bytes]) -> Stamps:
     wire = {path: text for path, text in files.items() if path.startswith("orchestrator/")}
-    return Stamps(wire=stamp_of(wire), programs=stamp_of(files))
+    whole = {**files, "Dockerfile": _DOCKERFILE.read_bytes()}
+    return Stamps(wire=stamp_of(wire), programs=stamp_of(whole))
 
 
 def state_by_labels(labels: Mapping[str, str], own: Stamps) -> ImageState:
@@ -112,9 +113,11 @@ def _build(client: docker.DockerClient, *, name: str, base: str, progress: Calla
             forcerm=True,
             decode=True,
         )
-        for line in lines:
-            if "error" in line:
-                raise docker.errors.BuildError(str(line["error"]).strip().rstrip("."), iter(()))
+        failure: str | None = None
+        for line in lines:  # to the end even so: a half-read answer would keep its connection
+            failure = failure or line.get("error")
             if text := str(line.get("stream") or line.get("status") or "").strip():
                 progress(text)
+        if failure is not None:
+            raise docker.errors.BuildError(failure.strip().rstrip("."), iter(()))
         return str(client.images.get(name).id)

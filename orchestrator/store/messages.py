@@ -71,7 +71,8 @@ UPDATE messages
 """
 TAKE_BACK: Final = """
 UPDATE messages SET status = 'pending', agent_id = NULL, turn_id = NULL, input_file = NULL
- WHERE seq IN (SELECT value FROM json_each(:seqs)) AND agent_id = :agent_id AND status = 'dispatched'
+ WHERE seq IN (SELECT value FROM json_each(:seqs))
+   AND agent_id = :agent_id AND turn_id = :turn_id AND status = 'dispatched'
 """
 ENTER_TURN: Final = """
 UPDATE messages SET is_in_turn = 1, turn_id = :turn_id
@@ -79,7 +80,6 @@ UPDATE messages SET is_in_turn = 1, turn_id = :turn_id
    AND message_id IN (SELECT value FROM json_each(:message_ids))
 """
 OF_AGENT: Final = "SELECT * FROM messages WHERE agent_id = :agent_id AND status = 'dispatched' ORDER BY seq"
-DISPATCHED: Final = "SELECT * FROM messages WHERE status = 'dispatched' ORDER BY seq"
 MOVE: Final = """
 UPDATE messages SET status = :now
  WHERE seq IN (SELECT value FROM json_each(:seqs)) AND status = :was
@@ -104,7 +104,7 @@ SELECT * FROM messages
 ROLE_OF: Final = "SELECT sender_role FROM messages WHERE chat_jid = :chat AND message_id = :message_id"
 AT_WORK: Final = """
 SELECT * FROM messages
- WHERE chat_jid = :chat AND status IN ('pending', 'dispatched') AND status = 'dispatched' AND is_trigger = 1
+ WHERE chat_jid = :chat AND status = 'dispatched' AND is_trigger = 1
  ORDER BY seq
 """
 MOVE_CURSOR: Final = """
@@ -116,8 +116,8 @@ VALUES (:chat,
 ON CONFLICT (chat_jid) DO UPDATE SET seq = max(seq, excluded.seq)
 """
 COUNT_UNSETTLED: Final = """
-SELECT count(*) AS n FROM messages
- WHERE chat_jid = :chat AND status IN ('pending', 'dispatched') AND (is_trigger = 1 OR status = 'dispatched')
+SELECT (SELECT count(*) FROM messages WHERE chat_jid = :chat AND status = 'pending' AND is_trigger = 1)
+     + (SELECT count(*) FROM messages WHERE chat_jid = :chat AND status = 'dispatched') AS n
 """
 LIST_UNFINISHED: Final = """
 SELECT message_id, status FROM messages
@@ -216,9 +216,9 @@ def dispatch(
     return changed.rowcount
 
 
-def take_back(tx: Transaction, seqs: Sequence[int], *, agent_id: AgentId) -> None:
-    """Undo a `dispatch` that the agent never saw."""
-    tx.execute(TAKE_BACK, {"seqs": json.dumps(list(seqs)), "agent_id": agent_id})
+def take_back(tx: Transaction, seqs: Sequence[int], *, agent_id: AgentId, turn_id: TurnId) -> None:
+    """Undo a `dispatch` that the agent never saw; what it holds of other turns stays its own."""
+    tx.execute(TAKE_BACK, {"seqs": json.dumps(list(seqs)), "agent_id": agent_id, "turn_id": turn_id})
 
 
 def enter_turn(tx: Transaction, agent_id: AgentId, turn_id: TurnId, ids: Iterable[str]) -> None:
@@ -234,11 +234,6 @@ def of_agent(tx: Transaction, agent_id: AgentId) -> list[StoredMessage]:
 def input_files(tx: Transaction, agent_id: AgentId) -> dict[int, str | None]:
     """Of each unsettled message of the agent: the follow-up file that carried it, None for stdin."""
     return {row["seq"]: row["input_file"] for row in tx.all(OF_AGENT, {"agent_id": agent_id})}
-
-
-def dispatched(tx: Transaction) -> list[StoredMessage]:
-    """All that some agent holds."""
-    return [_message(row) for row in tx.all(DISPATCHED, {})]
 
 
 def move(tx: Transaction, seqs: Sequence[int], *, was: MessageStatus, now: MessageStatus) -> int:

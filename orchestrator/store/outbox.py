@@ -39,7 +39,11 @@ UPDATE outbox
        unknown_since_ms = CASE WHEN :now = 'unknown' THEN coalesce(unknown_since_ms, :at_ms) END
  WHERE id = :id AND status = :was
 """
-IN_FLIGHT: Final = "SELECT * FROM outbox WHERE status = 'sending' ORDER BY id"
+IN_FLIGHT: Final = """
+SELECT * FROM outbox
+ WHERE status IN ('queued', 'sending', 'unknown') AND status = 'sending'
+ ORDER BY chat_jid, id
+"""
 TEXTS_OF_TURN: Final = """
 SELECT source, source_key, group_concat(text, char(10)) AS text
   FROM (SELECT * FROM outbox

@@ -1,4 +1,4 @@
-"""Container start, each runner: from the call to the first byte a Python inside prints, beside the bare command."""
+"""Container start, each runner: from the call to the first byte printed inside, beside the bare command."""
 
 import asyncio
 import time

@@ -3,11 +3,10 @@
 from orchestrator.app import App
 from orchestrator.core.wording import Say, say
 from tests.support.eventually import eventually
-from tests.support.home_on_disk import HomeOnDisk
+from tests.support.home_on_disk import ECHO, HomeOnDisk
 from tests.support.raw_agents import raw_agent
 from tests.support.shifted_clock import ShiftedClock
 
-ECHO = {"default": [{"say": "re: {texts}"}]}
 WAITS = {"rules": [{"match": "wait", "steps": [{"wait_for_file": "go"}, {"say": "waited"}]}], **ECHO}
 BOB = {"sender_jid": "file:bob", "sender_name": "Bob"}
 OPERATOR = {"sender_jid": "file:olga", "sender_name": "Olga"}

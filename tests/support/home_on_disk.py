@@ -4,7 +4,7 @@ import contextlib
 import json
 import os
 import sqlite3
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from orchestrator.cli.store_services import open_store_services
 from orchestrator.commands.groups import NewGroup, add_group
 from orchestrator.contracts.callers import HostCaller
 from orchestrator.contracts.ids import GroupFolder, Jid
+from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND
 from orchestrator.contracts.seams import Checkpoints, Clock, Runner
 from orchestrator.runners.docker_runner import INSTANCE_LABEL
 from orchestrator.runners.engine import Engine
@@ -23,7 +24,9 @@ from tests.support.file_channel import PREFIX, FileChannel, read_lines, write_js
 
 MEMBER: Final = "file:ada"
 TRIGGER: Final = "@Assistant"
-OUTCOMES: Final = ("settled", "partial", "failed", "skipped")
+_BEGUN: Final = "begun"
+ECHO: Final[Mapping[str, object]] = {"default": [{"say": "re: {texts}"}]}
+"""A scenario: every turn is answered by what it was given."""
 _QUICK: Final = {
     "message_poll_s": 0.2,
     "shutdown_grace_s": 5,
@@ -35,6 +38,15 @@ _QUICK: Final = {
     "ipc.poll_s": 0.2,
 }
 """Settings under which a test waits for little; the disk of a test machine may be nearly full."""
+
+
+def once(match: str, *steps: object) -> Mapping[str, object]:
+    """A scenario: these steps for the first message with `match`, of all runs; then an echo.
+
+    `HomeOnDisk.begun` tells when they are being played.
+    """
+    begin = {"write_file": {"path": _BEGUN, "text": ""}}
+    return {"rules": [{"match": match, "times": 1, "steps": [begin, *steps]}], **ECHO}
 
 
 class HomeOnDisk:
@@ -114,6 +126,10 @@ class HomeOnDisk:
         """The texts that people see in one chat."""
         return [line["text"] for line in self.sends(chat)]
 
+    def refusals(self) -> int:
+        """How often the orchestrator could not store what the network brought."""
+        return len(read_lines(self.channel / "refusals.jsonl"))
+
     def typing(self, chat: str = "file:kitchen") -> list[bool]:
         """How the typing indicator went on and off."""
         lines = read_lines(self.channel / "typing.jsonl")
@@ -153,6 +169,10 @@ class HomeOnDisk:
             within_s=within_s,
             what=lambda: (list(texts), self.story()),
         )
+
+    async def begun(self, folder: str = "kitchen") -> None:
+        """Wait until the steps of `once` are being played."""
+        await eventually((self.workspace(folder) / _BEGUN).exists, what=self.story)
 
     def story(self) -> str:
         """How things stand, for a failure's message."""
@@ -194,7 +214,7 @@ class HomeOnDisk:
     def _instance(self) -> list[dict[str, Any]]:
         try:
             return self.rows("SELECT value FROM facts WHERE name LIKE 'instance%'")
-        except sqlite3.OperationalError:
+        except sqlite3.DatabaseError:
             return []
 
     @contextlib.asynccontextmanager
@@ -204,7 +224,7 @@ class HomeOnDisk:
         clock: Clock | None = None,
         checkpoints: Checkpoints | None = None,
         runner: tuple[Runner, str] | None = None,
-        command: Sequence[str] | None = None,
+        command: tuple[str, ...] = AGENT_RUNNER_COMMAND,
         max_text_chars: int = 4_000,
     ) -> AsyncIterator[App]:
         """The real orchestrator on this home, in this process."""
@@ -216,7 +236,7 @@ class HomeOnDisk:
             runner=runner,
             channels=[FileChannel(self.channel, max_text_chars=max_text_chars)],
             serves_api=False,
-            **({} if command is None else {"agent_command": tuple(command)}),
+            agent_command=command,
         )
         with logging_to(
             home.paths.log_file, home.settings.logs, clock=clock or SystemClock(), on_terminal=False
