@@ -156,7 +156,9 @@ def _sweep(instance_id: str, refs: Sequence[tuple[AgentId, str | None]]) -> list
     alive: set[AgentId] = set()
     known = [(agent_id, key) for agent_id, ref in refs if (key := _key(ref)) is not None]
     prefix = f"{LABEL}:{instance_id}:"
-    named = [(AgentId(word.removeprefix(prefix)), key) for key, word in procfs.named_processes(prefix)]
+    named = [
+        (AgentId(word.removeprefix(prefix)), key) for key, word in procfs.named_processes(prefix, position=0)
+    ]
     for agent_id, key in [*known, *named]:
         if procfs.is_running(key) and not procfs.kill_and_verify(key, within_s=_VERIFY_S):
             alive.add(agent_id)

@@ -18,10 +18,11 @@ from orchestrator.commands.turns import PairKey, begin_turn, end_turn, take_pair
 from orchestrator.contracts.ids import AgentId, Jid, TurnId
 from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, ExitStatus
 from orchestrator.contracts.records.messages import MessageStatus
+from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnError, TurnStarted, TurnStatus
 from orchestrator.core.chat.retry import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
-from orchestrator.engine.wakeups import TopicWakeups
+from orchestrator.engine.wakeups import TopicListener, TopicWakeups
 from orchestrator.paths import Paths
 from orchestrator.settings.tree import Settings
 from orchestrator.store import agents
@@ -30,6 +31,19 @@ from tests.support.manual_clock import ManualClock
 from tests.support.store_rows import CHAT, add_group, agent, inbound
 
 T = TypeVar("T")
+
+
+class CountedWakeups(TopicWakeups):
+    """Counts who began to listen."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.listeners = 0
+
+    def listen(self, *topics: Topic) -> TopicListener:
+        """As `TopicWakeups`."""
+        self.listeners += 1
+        return super().listen(*topics)
 
 
 @dataclass
@@ -48,9 +62,12 @@ class StopRecorder:
 class Desk:
     """The commands of one installation, and what stands in the store."""
 
-    def __init__(self, services: Services, clock: ManualClock, control: StopRecorder) -> None:
+    def __init__(
+        self, services: Services, clock: ManualClock, wakeups: CountedWakeups, control: StopRecorder
+    ) -> None:
         self.services = services
         self.clock = clock
+        self.wakeups = wakeups
         self.control = control
         self._ordinals: dict[AgentId, int] = {}
 
@@ -104,10 +121,11 @@ class Desk:
         event = TurnStarted(turn_id=TurnId(turn), inputs=ids)
         await self.run(lambda tx: begin_turn(tx, held, event, at=self.now))
 
-    async def say(self, held: Agent, text: str, *, turn: str | None = "turn-1") -> bool:
-        """The agent prints a pair."""
-        ordinal = self._ordinals[held.agent_id] = self._ordinals.get(held.agent_id, 0) + 1
-        key = PairKey(agent=held, ordinal=ordinal, turn_id=None if turn is None else TurnId(turn))
+    async def say(self, held: Agent, text: str, *, turn: str = "turn-1", ordinal: int | None = None) -> bool:
+        """The agent prints a pair. ordinal: its place in the output; by default behind those before."""
+        if ordinal is None:
+            ordinal = self._ordinals[held.agent_id] = self._ordinals.get(held.agent_id, 0) + 1
+        key = PairKey(agent=held, ordinal=ordinal, turn_id=TurnId(turn))
         return await self.run(lambda tx: take_pair(tx, self.services, key, text, at=self.now))
 
     async def end(
@@ -151,7 +169,9 @@ class Desk:
     async def statuses(self, chat: Jid = CHAT) -> dict[str, str]:
         """Of each message of a chat."""
         rows = await self.run(
-            lambda tx: tx.all("SELECT message_id, status FROM messages WHERE chat_jid = ?", (chat,))
+            lambda tx: tx.all(
+                "SELECT message_id, status FROM messages WHERE chat_jid = ? ORDER BY seq", (chat,)
+            )
         )
         return {row["message_id"]: row["status"] for row in rows}
 
@@ -183,7 +203,7 @@ async def open_desk(home: Path) -> AsyncIterator[Desk]:
     """A desk in a home of its own, with one registered chat that answers to @Andy."""
     paths = Paths(home=home)
     paths.ensure()
-    clock, wakeups, control = ManualClock(), TopicWakeups(), StopRecorder()
+    clock, wakeups, control = ManualClock(), CountedWakeups(), StopRecorder()
     database = await Database.open(paths.database, backups=paths.backups, on_wake=wakeups.wake)
     try:
         await database.run(add_group)
@@ -197,7 +217,7 @@ async def open_desk(home: Path) -> AsyncIterator[Desk]:
             text_limit=lambda _: 4_000,
             control=control,
         )
-        yield Desk(services, clock, control)
+        yield Desk(services, clock, wakeups, control)
     finally:
         await database.close()
 
