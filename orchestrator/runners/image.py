@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -80,7 +81,11 @@ def build_image(engine: Engine, *, name: str, base: str, progress: Callable[[str
     Blocks for seconds. Needs no network if `base` is there. Raises Unavailable with the reason.
     """
     try:
-        return engine.run(lambda client: _build(client, name=name, base=base, progress=progress))
+        before = engine.run(lambda client: _id_of(client, name))
+        made = engine.run(lambda client: _build(client, name=name, base=base, progress=progress))
+        if before not in (None, made):
+            engine.run(lambda client: _remove_replaced(client, str(before)))
+        return made
     except docker.errors.BuildError as error:
         raise Unavailable(
             f"The image {name} can't be built on {base}: {error.msg}.",
@@ -121,3 +126,17 @@ def _build(client: docker.DockerClient, *, name: str, base: str, progress: Calla
         if failure is not None:
             raise docker.errors.BuildError(failure.strip().rstrip("."), iter(()))
         return str(client.images.get(name).id)
+
+
+def _id_of(client: docker.DockerClient, name: str) -> str | None:
+    try:
+        return str(client.images.get(name).id)
+    except docker.errors.ImageNotFound:
+        return None
+
+
+def _remove_replaced(client: docker.DockerClient, image_id: str) -> None:
+    """Give back the room of the image that had the name before, unless somebody still uses it."""
+    with suppress(docker.errors.APIError):
+        if not client.images.get(image_id).tags:
+            client.api.remove_image(image_id)

@@ -1,5 +1,7 @@
 """Which messages a turn is given."""
 
+from dataclasses import replace
+
 from orchestrator.commands.batches import give_batch
 from orchestrator.contracts.ids import TurnId
 from orchestrator.contracts.records.messages import OutboxStatus, TextSource
@@ -53,7 +55,7 @@ async def test_older_chatter_is_passed_over_and_counted_but_never_a_trigger(desk
     await desk.hear("m-2")
 
     batch = await desk.batch()
-    held = await desk.start_agent()
+    await desk.start_agent()
 
     assert batch is not None
     assert batch.ids == ("m-1", "c-4", "c-5", "m-2")
@@ -61,7 +63,6 @@ async def test_older_chatter_is_passed_over_and_counted_but_never_a_trigger(desk
     statuses = await desk.statuses()
     assert [name for name, status in statuses.items() if status == "skipped"] == ["c-0", "c-1", "c-2", "c-3"]
     assert [name for name, status in statuses.items() if status == "dispatched"] == list(batch.ids)
-    assert held.chat_jid == CHAT
 
 
 async def test_the_agent_hears_once_how_many_texts_could_not_be_delivered(desk: Desk) -> None:
@@ -107,19 +108,11 @@ async def test_a_batch_that_is_no_longer_free_is_not_given_and_takes_nothing_fro
     stale = await desk.batch()
     assert stale is not None
 
-    def body(tx: Transaction) -> tuple[bool, bool]:
-        mixed = type(stale)(
-            chat_jid=CHAT,
-            messages=(*batch.messages, *stale.messages),
-            xml=(),
-            skip_before_seq=0,
-            undelivered=0,
-            is_alone=False,
-        )
-        turn = TurnId("turn-3")
-        return give_batch(tx, mixed, agent_id=held.agent_id, turn_id=turn, input_file=None), False
+    mixed = replace(stale, messages=(*batch.messages, *stale.messages))
 
-    given, _ = await desk.run(body)
+    given = await desk.run(
+        lambda tx: give_batch(tx, mixed, agent_id=held.agent_id, turn_id=TurnId("turn-3"), input_file=None)
+    )
 
     assert not given
     assert await desk.statuses() == {"m-1": "dispatched", "m-2": "dispatched", "m-3": "pending"}

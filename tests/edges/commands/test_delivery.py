@@ -207,7 +207,7 @@ async def test_a_text_older_than_6_h_carries_its_time(desk: Desk) -> None:
 
 
 async def test_only_the_first_part_carries_the_time(desk: Desk) -> None:
-    await put(desk, "word " * 1_000)
+    await put(desk, "a" * 3_000 + "\n\n" + "b" * 3_000)
     first = await claimed(desk)
     await sent(desk, first)
     second = await claimed(desk)
@@ -216,6 +216,16 @@ async def test_only_the_first_part_carries_the_time(desk: Desk) -> None:
 
     assert (first.parts, second.part) == (2, 2)
     assert [each.startswith("[from ") for each in shown] == [True, False]
+
+
+async def test_a_text_that_fills_its_message_goes_out_bare(desk: Desk) -> None:
+    await put(desk, "x" * 4_000)
+    await unknown(desk, await claimed(desk))
+    item = await claimed(desk)
+
+    shown = text_to_send(desk.services, item, locale="en", at=desk.later(DAY_S))
+
+    assert shown == "x" * 4_000
 
 
 async def test_a_text_that_was_sent_has_no_other_fate(desk: Desk) -> None:
