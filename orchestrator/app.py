@@ -162,7 +162,7 @@ async def running(
             command=parts.agent_command,
         )
         async with asyncio.TaskGroup() as group:
-            activities = Activities(group)
+            activities = Activities(group, services.troubles)
             app = App(
                 services=services,
                 console=console,
@@ -204,6 +204,7 @@ def runner_options(settings: Settings, paths: Paths) -> RunnerOptions:
     return RunnerOptions(
         image=settings.agent.image,
         programs_directory=paths.programs,
+        engine_url=settings.agent.engine_url,
         bwrap=settings.agent.bwrap,
         allow_unisolated=settings.agent.allow_unisolated,
     )

@@ -6,14 +6,13 @@ from datetime import datetime
 from typing import Final
 
 from orchestrator.commands.services import Services
-from orchestrator.commands.turns import begin_turn, break_off, end_turn, hold
+from orchestrator.commands.turns import NO_START, begin_turn, break_off, end_turn, hold, note_progress
 from orchestrator.contracts.ids import AgentId, TurnId
 from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, ExitStatus
 from orchestrator.contracts.records.messages import StoredMessage
-from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.codec import WireError, from_plain
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnStarted
-from orchestrator.core.chat.retry import DeathCause
+from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AGENT, AgentEventKind
 from orchestrator.store import agents, messages, requests
 from orchestrator.store.database import Transaction
@@ -77,7 +76,7 @@ def bury(tx: Transaction, services: Services, agent_id: AgentId, remains: Remain
         _end_acknowledged_turns(tx, services, agent, remains, at=at)
     left = messages.of_agent(tx, agent_id)
     if remains.reason is EndReason.START_FAILED:
-        hold(tx, services, agent, left, incident="start", at=at)
+        hold(tx, services, agent, left, incident=NO_START, at=at)
     else:
         _break_off_by_turn(tx, services, agent, left, remains, at=at)
     agents.end(
@@ -90,9 +89,7 @@ def bury(tx: Transaction, services: Services, agent_id: AgentId, remains: Remain
         reason=remains.reason,
     )
     requests.close_box(tx, agent.box)
-    messages.move_cursor(tx, agent.chat_jid)
-    tx.wake(Topic.MESSAGES)
-    tx.wake(Topic.CHAT_VIEW)
+    note_progress(tx, agent.chat_jid)
 
 
 def _end_event(status: AgentStatus, event: AgentEventKind) -> AgentEventKind:

@@ -40,11 +40,11 @@ def claim_next(tx: Transaction, services: Services, chat: Jid, *, at: datetime) 
             held_until = (unknown_since or at) + _HOLD_UNKNOWN_FOR
             if services.settings.outbox.on_unknown_send == "hold" and at < held_until:
                 return NextText(not_before=held_until)
-            OUTBOX.after(item.status, OutboxEvent.RESENT)
+            OUTBOX.check(item.status, OutboxEvent.RESENT)
             return NextText(item=outbox.claim(tx, item, is_resend=True))
         if send_after > at:
             return NextText(not_before=send_after)
-        OUTBOX.after(item.status, OutboxEvent.CLAIMED)
+        OUTBOX.check(item.status, OutboxEvent.CLAIMED)
         return NextText(item=outbox.claim(tx, item, is_resend=False))
     return NextText()
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from orchestrator.commands.services import Services
@@ -14,7 +15,7 @@ from orchestrator.core.authority import Target, allow
 from orchestrator.core.chat.trigger import compile_trigger, default_trigger
 from orchestrator.core.text_cleaning import clean_name
 from orchestrator.settings.tree import is_timezone
-from orchestrator.shipped import load_shipped
+from orchestrator.shipped import template_for
 from orchestrator.store import groups
 from orchestrator.store.database import Transaction
 from orchestrator.store.group_folders import create_group_folder
@@ -66,12 +67,12 @@ async def add_group(services: Services, caller: Caller, new: NewGroup) -> Group:
             suggestion="Give one such as console:main or 1203@g.us.",
         )
     await services.db.run(lambda tx: _refuse_taken(tx, folder, new))
-    shipped = await asyncio.to_thread(load_shipped)
+    template = await asyncio.to_thread(partial(template_for, is_main=new.is_main))
     await asyncio.to_thread(
         create_group_folder,
         services.paths.groups,
         folder,
-        template=shipped.main_agent_md if new.is_main else shipped.group_agent_md,
+        template=template,
         adopt=new.adopt,
     )
     at = services.clock.now()

@@ -31,7 +31,7 @@ async def _retry(services: Services, message: InboundMessage) -> None:
     def body(tx: Transaction) -> None:
         again = _latest_unfinished(tx, message)
         for each in again:
-            MESSAGE.after(each.status, MessageEvent.RETRIED)
+            MESSAGE.check(each.status, MessageEvent.RETRIED)
             messages.give_back(tx, each, tries=0, deaths=0)
         tx.wake(Topic.MESSAGES)
         what = Say.RETRYING if again else Say.NOTHING_TO_RETRY

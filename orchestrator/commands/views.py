@@ -1,5 +1,6 @@
 """What people look at: a chat's texts, and how the whole is doing."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from orchestrator.commands.services import Services
@@ -43,9 +44,15 @@ class ChatView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusView:
-    """How the whole is doing, at one moment."""
+    """How the whole is doing, at one moment.
+
+    settled_up_to: by chat, the number of the last message before the first unsettled one. troubles:
+    of each part that is being started again: why.
+    """
 
     groups: tuple[Group, ...]
+    settled_up_to: Mapping[Jid, int]
+    troubles: Mapping[str, str]
     live_agents: tuple[Agent, ...]
     messages_waiting: int
     texts_waiting: int
@@ -82,6 +89,8 @@ async def status_view(services: Services) -> StatusView:
     async with services.db.reader() as reader:
         return StatusView(
             groups=tuple(await groups.list_all(reader)),
+            settled_up_to=await messages.cursors(reader),
+            troubles=dict(services.troubles),
             live_agents=tuple(await agents.list_live(reader)),
             messages_waiting=await messages.count_waiting(reader),
             texts_waiting=await outbox.count_all_waiting(reader),

@@ -3,7 +3,7 @@
 Obligations are in the docstrings; one agreement suite a Protocol runs over all implementations.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
@@ -40,7 +40,6 @@ class Topic(StrEnum):
 
     MESSAGES = "messages"
     OUTBOX = "outbox"
-    BOXES = "boxes"
     CHAT_VIEW = "chat_view"
 
 
@@ -147,8 +146,12 @@ class AgentHandle(Protocol):
         """Whether the image knows only the seed document: no `ready`, no events."""
         ...
 
-    async def check_walls(self) -> None:
-        """Compare what is mounted with the plan, after `ready` and before input. Raises StartFailed."""
+    async def check_walls(self, reported: Mapping[str, str]) -> None:
+        """Compare what is mounted with the plan, after `ready` and before input. Raises StartFailed.
+
+        reported: container path to `device:inode`, as the agent says in `ready`; it counts where the
+        host may not look for itself. Empty from a legacy agent.
+        """
         ...
 
     async def write_input(self, line: bytes) -> None:

@@ -17,6 +17,7 @@ class Say(StrEnum):
     WORKING_AGAIN = "working_again"
     PARTIAL = "partial"
     FAILED = "failed"
+    HELD_TOO_LONG = "held_too_long"
     TIMED_OUT = "timed_out"
     EMPTY_ANSWER = "empty_answer"
     STOPPED = "stopped"
@@ -46,6 +47,10 @@ ENGLISH: Final[Mapping[Say, str]] = {
     ),
     Say.FAILED: (
         "Sorry, the assistant could not finish this after several tries. Write /retry to try once more."
+    ),
+    Say.HELD_TOO_LONG: (
+        "Sorry, the assistant could not be reached for a whole day, so this was not answered. Write /retry "
+        "to try once more."
     ),
     Say.TIMED_OUT: (
         "This took too long, so the assistant was stopped. What it has done so far stands. Write /retry "

@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +21,10 @@ from orchestrator.store.group_files import give_workspace, read_instructions
 
 _MAX_INSTRUCTIONS_BYTES: Final = 64 * 1024
 _GLOBAL: Final = "global"
+_LABEL_DEADLINE: Final = timedelta(days=1)
+"""What a container's label says: whoever finds one older than this has found a forgotten one."""
+DRIVERS_WITHOUT_A_MODEL: Final = frozenset({"builtin", "script"})
+"""They run no commands that a model thought of, so they may run without walls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +60,7 @@ async def prepare_places(services: Services, group: Group, identity: Identity, b
     return await asyncio.to_thread(prepare)
 
 
-def launch_plan(
+def plan_for_group(
     services: Services,
     group: Group,
     identity: Identity,
@@ -77,6 +82,8 @@ def launch_plan(
         gid=identity.uid,
         image=wanted.image,
         command=command,
+        deadline=services.clock.now() + _LABEL_DEADLINE,
+        runs_model_commands=wanted.driver not in DRIVERS_WITHOUT_A_MODEL,
     )
 
 

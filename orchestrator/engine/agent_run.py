@@ -14,11 +14,11 @@ from orchestrator.contracts.seams import AgentHandle
 from orchestrator.contracts.wire.codec import to_json
 from orchestrator.contracts.wire.container_io import PROTOCOL, Ready
 from orchestrator.contracts.wire.framing import OutputReader
-from orchestrator.core.chat.retry import DeathCause
+from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AGENT, AgentEventKind
-from orchestrator.engine.agent_launch import container_input, identity_for, launch_plan, prepare_places
-from orchestrator.engine.agent_log import AgentLog
-from orchestrator.engine.finishing import finish
+from orchestrator.engine.agent_launch import container_input, identity_for, plan_for_group, prepare_places
+from orchestrator.engine.agent_log import AgentLogFile
+from orchestrator.engine.clean_up import finish
 from orchestrator.engine.follow_ups import FollowUps
 from orchestrator.engine.legacy_collector import LegacyCollector
 from orchestrator.engine.persistence import persist
@@ -45,7 +45,7 @@ class AgentRun:
         self._over = asyncio.Event()
         logs = self._services.settings.logs
         path = self._services.paths.logs / "agents" / f"{group.folder}.log"
-        self._agent_log = AgentLog(path, max_bytes=logs.max_bytes, keep=logs.keep)
+        self._agent_log = AgentLogFile(path, max_bytes=logs.max_bytes, keep=logs.keep)
 
     async def over(self, *, within_s: float) -> bool:
         """Wait until it is dead and buried; False when the time ran out first."""
@@ -118,11 +118,13 @@ class AgentRun:
             lambda tx: agents.set_process(tx, state.agent_id, handle.process_ref, is_legacy=handle.is_legacy),
         )
         services.checkpoints.reached("agent.started")
+        # Before anything is read or written: a legacy agent's input begins its first turn.
+        collector = await self._collector(handle, turn_id)
         minder = RunMinder(state, handle, close=self.follow_ups.close)
         async with asyncio.TaskGroup() as tasks:
             logging = tasks.create_task(self._agent_log.drain(handle.log_output()), name="agent log")
             minding = tasks.create_task(minder.run(), name="agent clock")
-            reading = tasks.create_task(self._read(handle, turn_id), name="agent output")
+            reading = tasks.create_task(self._read(handle, collector), name="agent output")
             try:
                 await self._open(handle, first_input=line, reading=reading)
             except (StartFailed, Unavailable) as error:
@@ -153,7 +155,7 @@ class AgentRun:
                 suggestion="Check them: dovecote doctor",
             ) from error
         parts.boxes.watch(state.caller, box)
-        plan = launch_plan(
+        plan = plan_for_group(
             services,
             state.group,
             identity,
@@ -169,9 +171,8 @@ class AgentRun:
         limit_s = self._services.settings.agent.start_timeout_s
         try:
             async with asyncio.timeout(limit_s):
-                if not handle.is_legacy:
-                    await self._hear_ready(reading)
-                await handle.check_walls()
+                ready = None if handle.is_legacy else await self._hear_ready(reading)
+                await handle.check_walls({} if ready is None else ready.mounts or {})
                 await handle.write_input(first_input)
         except TimeoutError:
             raise StartFailed(
@@ -193,7 +194,7 @@ class AgentRun:
         agents.move(tx, agent.agent_id, was=agent.status, now=now)
         note_good_start(tx, self._services, agent, at=self._services.clock.now())
 
-    async def _hear_ready(self, reading: "asyncio.Task[None]") -> None:
+    async def _hear_ready(self, reading: "asyncio.Task[None]") -> Ready:
         either: tuple[asyncio.Future[Any], ...] = (self._ready, reading)
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if not self._ready.done():
@@ -209,10 +210,11 @@ class AgentRun:
                 suggestion="Build its image again: dovecote image build",
             )
         self._services.checkpoints.reached("agent.ready")
+        return self._ready.result()
 
-    async def _read(self, handle: AgentHandle, turn_id: TurnId) -> None:
+    async def _read(self, handle: AgentHandle, collector: TurnCollector | LegacyCollector) -> None:
         """Take its output in order until the end."""
-        take = (await self._collector(handle, turn_id)).take
+        take = collector.take
         reader = OutputReader()
         try:
             async for chunk in handle.output():
@@ -232,7 +234,7 @@ class AgentRun:
             turn_ended=state.turn_ended,
             showed_life=lambda: state.clock.showed_life(state.now_s()),
             said_something=lambda: state.clock.said_something(state.now_s()),
-            cancelled_by=lambda: state.stop_cause or DeathCause.SHUTDOWN,
+            cancelled_by=lambda: state.stop_cause or DeathCause.HOST,
         )
         collector = TurnCollector(self._services, state.parts.boxes, agent, callbacks)
         if not handle.is_legacy:

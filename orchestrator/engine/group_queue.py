@@ -11,7 +11,7 @@ from orchestrator.contracts.ids import BoxName, GroupFolder, Jid
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.seams import Topic
 from orchestrator.core.admission import Live, Waiting, choose
-from orchestrator.core.chat.retry import DeathCause
+from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.wording import Say
 from orchestrator.engine.agent_run import AgentRun
 from orchestrator.engine.disk_floor import DiskFloor
@@ -87,7 +87,7 @@ class GroupQueue:
         if not left:
             return
         for run in left:
-            run.state.stop(DeathCause.SHUTDOWN)
+            run.state.stop(DeathCause.HOST)
         stop_s = self._services.settings.agent.stop_grace_s + 10
         await asyncio.gather(*(run.over(within_s=stop_s) for run in left))
 

@@ -13,7 +13,7 @@ from orchestrator.contracts.errors import Unavailable
 from orchestrator.contracts.ids import TurnId
 from orchestrator.contracts.records.agents import EndReason, ExitStatus
 from orchestrator.contracts.seams import AgentHandle
-from orchestrator.core.chat.retry import DeathCause
+from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.engine.persistence import persist
 from orchestrator.engine.run_state import RunState
@@ -87,7 +87,7 @@ def _verdict(state: RunState, status: ExitStatus | None) -> tuple[DeathCause, En
         return DeathCause.AGENT, EndReason.START_FAILED, AgentEventKind.START_FAILED
     if status is None:
         # Not the message's doing: it runs again without a try.
-        return DeathCause.SHUTDOWN, EndReason.ENGINE_LOST, AgentEventKind.ENDED_BADLY
+        return DeathCause.HOST, EndReason.ENGINE_LOST, AgentEventKind.ENDED_BADLY
     if status.is_clean:
         return DeathCause.AGENT, EndReason.EXITED, AgentEventKind.ENDED_WELL
     reason = EndReason.OOM if status.is_oom else EndReason.CRASHED

@@ -22,7 +22,7 @@ from orchestrator.contracts.wire.container_io import (
     parse_event,
 )
 from orchestrator.contracts.wire.framing import EventLine, Frame1x, LogLine, OutputItem, Text
-from orchestrator.core.chat.retry import DeathCause
+from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.wording import Say, say
 from orchestrator.engine.persistence import persist
 from orchestrator.store import sessions
@@ -64,9 +64,8 @@ class TurnCollector:
             match item:
                 case Text(text=text):
                     await self.take_text(text)
-                case Frame1x(result=result):
-                    if result is not None:
-                        await self.take_text(result)
+                case Frame1x(status=status):
+                    log_lines.append(f"a frame of the 1.x dialect ({status}) from an agent of this version")
                 case EventLine(plain=plain):
                     log_lines += await self._take_event(plain)
                 case LogLine(text=text):

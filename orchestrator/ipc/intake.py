@@ -54,7 +54,7 @@ class Intake:
         self._limits = limits
         self._on_violation = on_violation
         self._lanes: dict[BoxName, Lane] = {}
-        self._turn = asyncio.Lock()
+        self._one_at_a_time = asyncio.Lock()
         self._news = asyncio.Event()
 
     def add(self, caller: AgentCaller, box: Box) -> None:
@@ -65,7 +65,7 @@ class Intake:
     async def remove(self, name: BoxName) -> None:
         """Take no more of that box; when this returns no thread is in it."""
         self._lanes.pop(name, None)
-        async with self._turn:
+        async with self._one_at_a_time:
             pass
 
     def lane(self, name: BoxName) -> Lane | None:
@@ -102,7 +102,7 @@ class Intake:
 
     async def pass_once(self) -> int:
         """One batch over all boxes; how many files were looked at."""
-        async with self._turn:
+        async with self._one_at_a_time:
             return await self._pass(list(self._lanes.values()), only=ALL_DIRECTORIES, is_last=False)
 
     async def take_from(
@@ -112,14 +112,14 @@ class Intake:
 
         is_last: its agent is dead, so what is unfinished now stays so.
         """
-        async with self._turn:
+        async with self._one_at_a_time:
             lane.stale |= only
             await self._pass([lane], only=only, is_last=is_last)
             return await self._left(lane, only)
 
     async def left(self, lane: Lane, *, only: frozenset[str]) -> frozenset[tuple[str, str]]:
         """The directories and names that wait in a box."""
-        async with self._turn:
+        async with self._one_at_a_time:
             return await self._left(lane, only)
 
     def wait_s(self, lane: Lane) -> float:

@@ -19,7 +19,7 @@ from typing import Final
 
 from orchestrator.contracts.errors import StartFailed
 from orchestrator.contracts.records.launch import LaunchPlan
-from orchestrator.runners import procfs, walls
+from orchestrator.runners import mount_check, procfs
 from orchestrator.runners.bubblewrap_command import (
     BoundMount,
     Descriptors,
@@ -30,8 +30,8 @@ from orchestrator.runners.bubblewrap_handle import BubblewrapHandle, Sandbox
 from orchestrator.runners.cgroup import PREFIX, Cgroup, Parents
 from orchestrator.runners.child import adopt, listen_on, start_process
 from orchestrator.runners.memory_watch import MemoryWatch
+from orchestrator.runners.mount_check import OpenMount
 from orchestrator.runners.programs import Interpreter, Programs
-from orchestrator.runners.walls import OpenMount
 
 LABEL: Final = "bwrap:dovecote"
 """Begins the first command word of every sandbox; the instance and the agent follow."""
@@ -65,7 +65,7 @@ async def open_sandbox(
     plan: LaunchPlan, equipment: Equipment, *, user_namespace: int | None, executor: Executor
 ) -> BubblewrapHandle:
     """Start the plan's agent in its walls. Raises StartFailed."""
-    with walls.opened_mounts(plan) as mounts, ExitStack() as undo:
+    with mount_check.opened_mounts(plan) as mounts, ExitStack() as undo:
         name = f"{PREFIX}{plan.instance_id}-{plan.agent_id}"
         making = executor.submit(Cgroup.make, equipment.parents, name, plan.limits)
         undo.callback(executor.submit, lambda: making.result().remove())

@@ -1,7 +1,7 @@
 """One agent in a Docker container."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from threading import Event
@@ -13,10 +13,10 @@ import requests.exceptions
 
 from orchestrator.contracts.errors import StartFailed, Unavailable
 from orchestrator.contracts.records.agents import ExitStatus
-from orchestrator.runners import walls
+from orchestrator.runners import mount_check
+from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.docker_stream import Attachment
-from orchestrator.runners.engine import Engine
-from orchestrator.runners.walls import OpenMount
+from orchestrator.runners.mount_check import OpenMount
 
 _WAIT_S: Final = 20
 _KILLED: Final = 137
@@ -63,22 +63,24 @@ class DockerHandle:
         """Whether the image has no label of ours."""
         return self._is_legacy
 
-    async def check_walls(self) -> None:
+    async def check_walls(self, reported: Mapping[str, str]) -> None:
         """Compare what is mounted with the plan. Raises StartFailed."""
         loop = asyncio.get_running_loop()
         attrs = await self._engine.call(lambda client: client.api.inspect_container(self._id))
         found = differences_of_list(attrs["Mounts"], self._mounts)
-        found += await loop.run_in_executor(self._engine.calls, self._differences_inside)
-        walls.refuse_differences(found)
+        found += await loop.run_in_executor(self._engine.calls, self._differences_inside, reported)
+        mount_check.refuse_differences(found)
 
-    def _differences_inside(self) -> list[str]:
-        """What its first process sees; nothing where we may not look: the agent's own list must do then."""
+    def _differences_inside(self, reported: Mapping[str, str]) -> list[str]:
+        """What its first process sees; where we may not look, what the agent says of it."""
         try:
             # An engine in a machine of its own counts processes there: the number may be anybody's here.
             if self._id not in Path(f"/proc/{self._pid}/cgroup").read_text():
                 return []
-            return walls.differences(self._pid, self._mounts)
-        except (PermissionError, FileNotFoundError, ProcessLookupError):
+            return mount_check.differences(self._pid, self._mounts)
+        except PermissionError:
+            return mount_check.reported_differences(reported, self._mounts)
+        except (FileNotFoundError, ProcessLookupError):
             return []
 
     async def write_input(self, line: bytes) -> None:

@@ -16,10 +16,10 @@ import docker.types
 from orchestrator.contracts.errors import StartFailed, Unavailable
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND, LaunchPlan
-from orchestrator.runners import walls
+from orchestrator.runners import mount_check
+from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.docker_handle import DockerHandle, remove_container
 from orchestrator.runners.docker_stream import Attachment
-from orchestrator.runners.engine import Engine
 from orchestrator.runners.image import REBUILD, ImageState, Stamps, image_state, own_stamps
 
 INSTANCE_LABEL: Final = "dovecote.instance"
@@ -69,7 +69,7 @@ class DockerRunner:
     async def start(self, plan: LaunchPlan) -> DockerHandle:
         """Start it; the walls stand when this returns. Raises StartFailed or Unavailable."""
         await self._remove_lost()
-        with walls.opened_mounts(plan) as mounts, ExitStack() as undo:
+        with mount_check.opened_mounts(plan) as mounts, ExitStack() as undo:
             created = await self._create(plan)
             undo.callback(self._remove_soon, created.container_id)
             # Before the start, or early output is lost; one connection a stream, so that neither waits

@@ -14,7 +14,7 @@ import docker.errors
 from orchestrator.contracts.errors import ErrorCode, Unavailable
 from orchestrator.contracts.version import VERSION
 from orchestrator.contracts.wire.container_io import PROTOCOL
-from orchestrator.runners.engine import Engine
+from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.programs import program_files, stamp_of, write_tree
 
 PROTOCOL_LABEL: Final = "dovecote.protocol"

@@ -55,6 +55,7 @@ ALIASES: Final[Mapping[str, tuple[str, Callable[[str], object], str]]] = {
     "ASSISTANT_NAME": ("assistant.name", _as_is, ""),
     "CONTAINER_IMAGE": ("agent.image", _as_is, ""),
     "CONTAINER_TIMEOUT": ("agent.container_timeout_s", _from_ms, "CONTAINER_TIMEOUT is in milliseconds."),
+    "DOCKER_HOST": ("agent.engine_url", _as_is, ""),
     "IDLE_TIMEOUT": ("agent.idle_timeout_s", _from_ms, "IDLE_TIMEOUT is in milliseconds."),
     "MAX_CONCURRENT_CONTAINERS": ("queue.max_running", _as_is, ""),
 }

@@ -77,6 +77,9 @@ class AgentSettings(Section):
         "auto", description="what builds the walls"
     )
     image: str = Field(IMAGE, min_length=1, max_length=256, description="image of the docker runner")
+    engine_url: str | None = Field(
+        None, min_length=1, max_length=1024, description="the Docker engine, if not the one of this machine"
+    )
     bwrap: Path | None = Field(
         None, description="the `bwrap` program, if not the system's or the bundled one"
     )

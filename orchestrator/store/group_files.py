@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.contracts.ids import GroupFolder
-from orchestrator.store.group_folders import AGENT_FILE, WORKSPACE, give_tree
+from orchestrator.store.group_folders import AGENT_FILE, WORKSPACE, give_tree, group_workspace
 from orchestrator.store.safe_dir import SafeDir
 from orchestrator.store.unsafe import UnsafeEntry, Vanished
 
@@ -46,7 +46,7 @@ def give_workspace(groups: Path, folder: GroupFolder, *, uid: int | None, gid: i
                     _hand_over(workspace, uid=uid, gid=gid)
     except UnsafeEntry as error:
         raise OSError(f"{groups / folder}: {error.message}") from error
-    return groups / folder / WORKSPACE
+    return group_workspace(groups, folder)
 
 
 def _hand_over(workspace: SafeDir, *, uid: int | None, gid: int | None) -> None:

@@ -38,6 +38,7 @@ VALUES (:chat_jid, :message_id, :sender_jid, :sender_name, :sender_role, :text, 
 ON CONFLICT (chat_jid, message_id) DO NOTHING
 RETURNING seq
 """
+# SQLite gives a bare column, here due_ms, from the row that has the min(): the oldest trigger's.
 WAITING_CHATS: Final = """
 SELECT m.chat_jid, g.folder, g.last_served, min(m.seq) AS oldest_seq, m.due_ms
   FROM messages AS m JOIN groups AS g ON g.jid = m.chat_jid
@@ -115,6 +116,7 @@ VALUES (:chat,
                  (SELECT max(seq) FROM messages WHERE chat_jid = :chat), 0))
 ON CONFLICT (chat_jid) DO UPDATE SET seq = max(seq, excluded.seq)
 """
+CURSORS: Final = "SELECT chat_jid, seq FROM cursors ORDER BY chat_jid"
 COUNT_UNSETTLED: Final = """
 SELECT (SELECT count(*) FROM messages WHERE chat_jid = :chat AND status = 'pending' AND is_trigger = 1)
      + (SELECT count(*) FROM messages WHERE chat_jid = :chat AND status = 'dispatched') AS n
@@ -307,6 +309,11 @@ async def count_unsettled(reader: Reader, chat: Jid) -> int:
     """How many messages of the chat still wait for their outcome; idle chatter does not."""
     row = await reader.one(COUNT_UNSETTLED, {"chat": chat})
     return 0 if row is None else int(row["n"])
+
+
+async def cursors(reader: Reader) -> dict[Jid, int]:
+    """Of each chat: up to where nothing is unsettled."""
+    return {Jid(row["chat_jid"]): row["seq"] for row in await reader.all(CURSORS, {})}
 
 
 async def count_waiting(reader: Reader) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.runners.engine import Engine
+from orchestrator.runners.docker_engine import Engine
 from tests.agreement.runners.conftest import agent_image as agent_image
 from tests.agreement.runners.conftest import lacking
 from tests.support.home_on_disk import HomeOnDisk

@@ -12,8 +12,8 @@ import pytest
 
 from orchestrator.contracts.version import IMAGE
 from orchestrator.core.wording import Say, say
+from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.docker_runner import DockerRunner
-from orchestrator.runners.engine import Engine
 from tests.support.eventually import eventually
 from tests.support.home_on_disk import ECHO, HomeOnDisk, once
 from tests.support.orchestrator_process import OrchestratorProcess

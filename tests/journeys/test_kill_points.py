@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 from orchestrator.core.wording import Say, say
-from orchestrator.runners.engine import Engine
+from orchestrator.runners.docker_engine import Engine
 from tests.support.eventually import eventually
 from tests.support.home_on_disk import ECHO, HomeOnDisk, once
 from tests.support.orchestrator_process import OrchestratorProcess

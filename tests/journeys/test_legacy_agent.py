@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.contracts.ids import new_id
 from orchestrator.core.wording import Say, say
-from orchestrator.runners.engine import Engine
+from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.process_runner import ProcessRunner
 from tests.agreement.runners.stage import BASE_IMAGE
 from tests.support import raw_agents

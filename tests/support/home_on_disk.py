@@ -17,8 +17,8 @@ from orchestrator.contracts.callers import HostCaller
 from orchestrator.contracts.ids import GroupFolder, Jid
 from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND
 from orchestrator.contracts.seams import Checkpoints, Clock, Runner
+from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.docker_runner import INSTANCE_LABEL
-from orchestrator.runners.engine import Engine
 from tests.support.eventually import eventually
 from tests.support.file_channel import PREFIX, FileChannel, read_lines, write_json
 

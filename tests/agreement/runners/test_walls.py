@@ -67,7 +67,7 @@ async def test_the_walls_compare_equal_to_the_plan(runner: DescribedRunner, stag
     handle = await runner.start(stage.plan("import sys; sys.stdin.read()"))
 
     try:
-        await handle.check_walls()
+        await handle.check_walls({})
     finally:
         await handle.close()
 

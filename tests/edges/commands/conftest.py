@@ -20,7 +20,7 @@ from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason,
 from orchestrator.contracts.records.messages import MessageStatus
 from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnError, TurnStarted, TurnStatus
-from orchestrator.core.chat.retry import DeathCause
+from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.engine.wakeups import TopicListener, TopicWakeups
 from orchestrator.paths import Paths
@@ -135,7 +135,7 @@ class Desk:
         turn: str = "turn-1",
         status: TurnStatus = TurnStatus.SUCCESS,
         code: str | None = None,
-        cancelled_by: DeathCause = DeathCause.SHUTDOWN,
+        cancelled_by: DeathCause = DeathCause.HOST,
     ) -> None:
         """The agent says that a turn is over."""
         error = None if code is None else TurnError(code=code)

@@ -7,7 +7,7 @@ import pytest
 from orchestrator.contracts.ids import TurnId
 from orchestrator.contracts.records.agents import AgentStatus, EndReason
 from orchestrator.contracts.wire.container_io import TurnStatus
-from orchestrator.core.chat.retry import DeathCause
+from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.core.wording import ENGLISH, Say
 from orchestrator.store import agents
@@ -148,7 +148,7 @@ async def test_an_orderly_shutdown_costs_nothing(desk: Desk) -> None:
     held = await desk.start_agent()
     await desk.begin(held, "m-1")
 
-    await desk.die(held, DeathCause.SHUTDOWN)
+    await desk.die(held, DeathCause.HOST)
 
     row = await desk.row("m-1")
     assert (row["status"], row["tries"], row["deaths"], row["due_ms"]) == ("pending", 0, 0, 0)
@@ -309,7 +309,7 @@ async def test_a_cancelled_turn_is_judged_by_who_cancelled_it(desk: Desk) -> Non
     held = await desk.start_agent()
     await desk.begin(held, "m-1")
 
-    await desk.end(held, "m-1", status=TurnStatus.CANCELLED, cancelled_by=DeathCause.SHUTDOWN)
+    await desk.end(held, "m-1", status=TurnStatus.CANCELLED, cancelled_by=DeathCause.HOST)
 
     row = await desk.row("m-1")
     assert (row["status"], row["tries"], row["chat_jid"]) == ("pending", 0, CHAT)

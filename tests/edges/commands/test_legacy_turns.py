@@ -18,6 +18,13 @@ async def legacy_agent(desk: Desk) -> Agent:
     return held
 
 
+async def answer(desk: Desk, held: Agent, text: str, *, turn: str = "turn-1") -> None:
+    """It prints a pair, which belongs to a turn though it names none."""
+    turn_id = TurnId(turn)
+    await desk.run(lambda tx: agents.start_turn(tx, held.agent_id, turn_id, held.chat_jid, at=desk.now))
+    await desk.say(held, text, turn=turn)
+
+
 async def end(
     desk: Desk, held: Agent, turn: str, *, unread: tuple[str, ...] = (), error: TurnError | None = None
 ) -> None:
@@ -31,7 +38,7 @@ async def end(
 async def test_a_pair_settles_what_standard_input_held(desk: Desk) -> None:
     await desk.hear("m-1")
     held = await legacy_agent(desk)
-    await desk.say(held, "answer")
+    await answer(desk, held, "answer")
 
     await end(desk, held, "turn-1")
 
@@ -43,10 +50,10 @@ async def test_a_follow_up_is_settled_only_by_a_pair_after_its_file_is_gone(desk
     held = await legacy_agent(desk)
     await desk.hear("m-2")
     await desk.feed(held, turn="turn-2", stem="1-a")
-    await desk.say(held, "first")
+    await answer(desk, held, "first")
     await end(desk, held, "turn-1", unread=("1-a",))
     between = await desk.statuses()
-    await desk.say(held, "second", turn="turn-2")
+    await answer(desk, held, "second", turn="turn-2")
 
     await end(desk, held, "turn-2")
 
@@ -57,7 +64,7 @@ async def test_a_follow_up_is_settled_only_by_a_pair_after_its_file_is_gone(desk
 async def test_an_end_with_nothing_taken_settles_nothing(desk: Desk) -> None:
     await desk.hear("m-1")
     held = await legacy_agent(desk)
-    await desk.say(held, "first")
+    await answer(desk, held, "first")
     await end(desk, held, "turn-1")
     await desk.hear("m-2")
     await desk.feed(held, turn="turn-2", stem="1-a")
@@ -80,7 +87,7 @@ async def test_an_error_of_the_provider_holds_the_message(desk: Desk) -> None:
 async def test_when_it_dies_what_it_took_was_in_a_turn_and_what_it_left_was_not(desk: Desk) -> None:
     await desk.hear("m-1")
     held = await legacy_agent(desk)
-    await desk.say(held, "first")
+    await answer(desk, held, "first")
     await end(desk, held, "turn-1")
     for number in (2, 3):
         await desk.hear(f"m-{number}")

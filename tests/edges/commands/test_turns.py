@@ -211,7 +211,7 @@ async def test_a_message_is_held_for_a_day_at_most(desk: Desk) -> None:
         statuses.append((await desk.statuses())["m-1"])
 
     assert statuses == ["pending", "pending", "failed"]
-    assert await desk.texts() == [ENGLISH[Say.PROVIDER_TROUBLE], ENGLISH[Say.FAILED]]
+    assert await desk.texts() == [ENGLISH[Say.PROVIDER_TROUBLE], ENGLISH[Say.HELD_TOO_LONG]]
 
 
 async def test_provider_trouble_behind_a_text_is_a_turn_that_stopped_half_way(desk: Desk) -> None:

@@ -14,8 +14,8 @@ import pytest
 from orchestrator.contracts.errors import StartFailed, Unavailable
 from orchestrator.contracts.ids import new_id
 from orchestrator.contracts.version import IMAGE
+from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.docker_runner import INSTANCE_LABEL, DockerRunner
-from orchestrator.runners.engine import Engine
 from orchestrator.runners.image import (
     PROTOCOL_LABEL,
     WIRE_LABEL,

@@ -9,7 +9,7 @@ import pytest
 from orchestrator.contracts.errors import StartFailed
 from orchestrator.contracts.ids import AgentId, GroupFolder
 from orchestrator.contracts.records.launch import LaunchPlan, Mount
-from orchestrator.runners import walls
+from orchestrator.runners import mount_check
 
 
 def plan_with(*mounts: Mount) -> LaunchPlan:
@@ -28,8 +28,8 @@ def test_a_mount_that_is_what_it_was_compares_equal(tmp_path: Path) -> None:
     # Seen from this process, a directory is mounted at its own path.
     plan = plan_with(Mount(source=tmp_path, target=str(tmp_path), is_writable=True))
 
-    with walls.opened_mounts(plan) as mounts:
-        found = walls.differences(os.getpid(), mounts)
+    with mount_check.opened_mounts(plan) as mounts:
+        found = mount_check.differences(os.getpid(), mounts)
 
     assert found == []
 
@@ -39,21 +39,21 @@ def test_a_directory_exchanged_meanwhile_is_found(tmp_path: Path) -> None:
     place.mkdir()
     plan = plan_with(Mount(source=place, target=str(place), is_writable=True))
 
-    with walls.opened_mounts(plan) as mounts:
+    with mount_check.opened_mounts(plan) as mounts:
         place.rename(tmp_path / "aside")
         place.mkdir()
-        found = walls.differences(os.getpid(), mounts)
+        found = mount_check.differences(os.getpid(), mounts)
 
     assert len(found) == 1
     with pytest.raises(StartFailed, match="workspace"):
-        walls.refuse_differences(found)
+        mount_check.refuse_differences(found)
 
 
 def test_a_place_that_should_be_read_only_is_found_writable(tmp_path: Path) -> None:
     plan = plan_with(Mount(source=tmp_path, target=str(tmp_path)))
 
-    with walls.opened_mounts(plan) as mounts:
-        found = walls.differences(os.getpid(), mounts)
+    with mount_check.opened_mounts(plan) as mounts:
+        found = mount_check.differences(os.getpid(), mounts)
 
     assert found == [f"{tmp_path} is writable"]
 
@@ -63,9 +63,9 @@ def test_a_link_inside_is_not_followed_out(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "real")
     plan = plan_with(Mount(source=tmp_path / "real", target=str(tmp_path / "real"), is_writable=True))
 
-    with walls.opened_mounts(plan) as mounts:
+    with mount_check.opened_mounts(plan) as mounts:
         aimed = [replace(each, mount=replace(each.mount, target=str(tmp_path / "link"))) for each in mounts]
-        found = walls.differences(os.getpid(), aimed)
+        found = mount_check.differences(os.getpid(), aimed)
 
     assert len(found) == 1
 
@@ -76,7 +76,7 @@ def test_a_source_that_is_a_link_is_refused(tmp_path: Path) -> None:
 
     with (
         pytest.raises(StartFailed, match="symbolic link"),
-        walls.opened_mounts(plan_with(Mount(source=tmp_path / "link", target="/x"))),
+        mount_check.opened_mounts(plan_with(Mount(source=tmp_path / "link", target="/x"))),
     ):
         pass
 
@@ -85,7 +85,7 @@ def test_opened_sources_are_closed_again(tmp_path: Path) -> None:
     plan = plan_with(*(Mount(source=tmp_path, target=f"/x{n}") for n in range(5)))
     before = len(os.listdir("/proc/self/fd"))
 
-    with walls.opened_mounts(plan):
+    with mount_check.opened_mounts(plan):
         meanwhile = len(os.listdir("/proc/self/fd"))
 
     assert meanwhile == before + 5

@@ -18,12 +18,13 @@ _ALONE_FROM_TRIES: Final = 2
 
 
 class DeathCause(StrEnum):
-    """Whose end it was that broke a turn off."""
+    """On whose account a turn was broken off. host: we ended the agent for reasons that are not the
+    message's: a shutdown, a box that is gone, an engine that went away. orchestrator: we died ourselves."""
 
     AGENT = "agent"
     TIMED_OUT = "timed out"
     ORCHESTRATOR = "orchestrator"
-    SHUTDOWN = "shutdown"
+    HOST = "host"
     STOPPED = "stopped"
 
 
@@ -51,7 +52,7 @@ def after_death(message: StoredMessage, *, has_effects: bool, cause: DeathCause)
         return Verdict(event=MessageEvent.BROKEN_OFF, **kept)
     if cause is DeathCause.TIMED_OUT:
         return Verdict(event=MessageEvent.GAVE_UP, **kept)  # again it would take as long: people decide
-    if cause is DeathCause.SHUTDOWN:
+    if cause is DeathCause.HOST:
         return Verdict(event=MessageEvent.GIVEN_BACK, **kept)
     if cause is DeathCause.ORCHESTRATOR:
         deaths = message.deaths + 1
