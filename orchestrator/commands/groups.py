@@ -123,7 +123,9 @@ async def change_group(
         _check_group(changed)
         return groups.change(tx, group.folder, groups.columns(changed))
 
-    return await services.db.run(body)
+    changed = await services.db.run(body)
+    await services.control.close_chat(changed.jid)  # a running agent was started with what was before
+    return changed
 
 
 async def remove_group(services: Services, caller: Caller, folder: str) -> Group:

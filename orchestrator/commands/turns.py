@@ -34,6 +34,7 @@ class Incident:
 
 NO_START: Final = Incident(name="start", sentence=Say.CANNOT_START, told_from=3)
 """A start may fail once or twice by chance."""
+NO_ROOM: Final = Incident(name="disk", sentence=Say.NO_ROOM, told_from=1)
 NO_PROVIDER: Final = Incident(name="provider", sentence=Say.PROVIDER_TROUBLE, told_from=1)
 
 
@@ -232,9 +233,20 @@ def _keep_for_later(tx: Transaction, message: StoredMessage, *, held_since: date
     outbox.mark_untold(tx, message.chat_jid, with_seq=message.seq)
 
 
+def note_no_room(tx: Transaction, services: Services, chat: Jid, *, at: datetime) -> None:
+    """The disk is too full to start an agent for this chat: it is told once."""
+    name = f"{NO_ROOM.name}:{chat}"
+    count, is_told = notices.count_one(tx, name, at=at)
+    if not is_told and count >= NO_ROOM.told_from:
+        key = f"{name}:{at.timestamp():.0f}"
+        queue_notice(tx, services, chat=chat, what=NO_ROOM.sentence, incident=key, at=at)
+        notices.mark_told(tx, name, at=at)
+
+
 def note_good_start(tx: Transaction, services: Services, agent: Agent, *, at: datetime) -> None:
     """An agent of this chat runs: if people were told that none could, they are told that it is over."""
-    if notices.close(tx, f"{NO_START.name}:{agent.chat_jid}"):
+    over = [notices.close(tx, f"{each.name}:{agent.chat_jid}") for each in (NO_START, NO_ROOM)]
+    if any(over):
         incident = f"start-again:{agent.agent_id}"
         queue_notice(tx, services, chat=agent.chat_jid, what=Say.WORKING_AGAIN, incident=incident, at=at)
 

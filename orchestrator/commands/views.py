@@ -8,7 +8,7 @@ from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.messages import OutboxItem
-from orchestrator.store import agents, groups, messages, outbox
+from orchestrator.store import agents, groups, messages, notices, outbox
 
 _TEXTS_AT_ONCE = 100
 
@@ -26,7 +26,8 @@ class ChatView:
     """What a client of a chat sees. last_id: where to go on. unsettled: messages without an outcome.
 
     unfinished: messages that ended half-way or failed, with their status. undelivered: texts that
-    could not be sent.
+    could not be sent. held_by: incidents that the chat was told of and that its messages wait for:
+    start, provider, disk.
     """
 
     texts: tuple[OutboxItem, ...]
@@ -35,6 +36,7 @@ class ChatView:
     outbox_waiting: int
     undelivered: int
     unfinished: tuple[tuple[MessageId, str], ...]
+    held_by: tuple[str, ...] = ()
 
     @property
     def is_quiet(self) -> bool:
@@ -80,6 +82,7 @@ async def chat_view(services: Services, chat: Jid, *, after: int, after_seq: int
             unsettled=unsettled,
             outbox_waiting=waiting,
             undelivered=await outbox.count_failed(reader, chat, after_id=after),
+            held_by=tuple(await notices.told_in(reader, chat)),
             unfinished=tuple(await messages.list_unfinished(reader, chat, after_seq=after_seq)),
         )
 

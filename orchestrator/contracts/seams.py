@@ -248,6 +248,10 @@ class BoxPort(Protocol):
 class AgentControl(Protocol):
     """What commands may ask of running agents."""
 
+    async def close_chat(self, chat: Jid) -> None:
+        """Let the agent that holds this chat finish its turn and exit, so that the next one starts afresh."""
+        ...
+
     async def stop_chat(self, chat: Jid) -> bool:
         """Stop the agent that holds this chat, and fail what it was given; False if none does."""
         ...

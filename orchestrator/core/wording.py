@@ -14,6 +14,7 @@ class Say(StrEnum):
 
     STILL_WORKING = "still_working"
     CANNOT_START = "cannot_start"
+    NO_ROOM = "no_room"
     WORKING_AGAIN = "working_again"
     PARTIAL = "partial"
     FAILED = "failed"
@@ -39,6 +40,10 @@ ENGLISH: Final[Mapping[Say, str]] = {
     Say.CANNOT_START: (
         "The assistant can't be started at the moment. Your message is kept and will be answered "
         "as soon as it works again."
+    ),
+    Say.NO_ROOM: (
+        "There is too little space left on the disk to answer. Your message is kept and will be answered "
+        "when there is room again."
     ),
     Say.WORKING_AGAIN: "The assistant is working again.",
     Say.PARTIAL: (

@@ -190,6 +190,8 @@ class AgentRun:
     def _note_running(self, tx: Transaction) -> None:
         agent = agents.get(tx, self.state.agent_id)
         assert agent is not None
+        if agent.status not in AGENT.sources(AgentEventKind.GOT_INPUT):
+            return  # told to stop while it was being started
         now = AGENT.after(agent.status, AgentEventKind.GOT_INPUT)
         agents.move(tx, agent.agent_id, was=agent.status, now=now)
         note_good_start(tx, self._services, agent, at=self._services.clock.now())

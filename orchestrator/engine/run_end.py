@@ -46,7 +46,8 @@ async def bury_run(state: RunState, exit_status: ExitStatus | None) -> None:
     at = services.clock.now()
     await persist(services, lambda tx: bury(tx, services, state.agent_id, remains, at=at))
     await boxes.remove(state.box_name)
-    state.log.info(
+    is_wanted = reason in (EndReason.EXITED, EndReason.STOPPED, EndReason.START_FAILED)
+    (state.log.info if is_wanted else state.log.error)(
         "agent.ended",
         reason=reason.value,
         cause=cause.value,

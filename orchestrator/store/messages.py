@@ -100,7 +100,7 @@ UPDATE messages
 UNFINISHED: Final = """
 SELECT * FROM messages
  WHERE chat_jid = :chat AND status IN ('partial', 'failed') AND is_trigger = 1
- ORDER BY seq DESC LIMIT 50
+ ORDER BY seq DESC LIMIT 1000
 """
 ROLE_OF: Final = "SELECT sender_role FROM messages WHERE chat_jid = :chat AND message_id = :message_id"
 AT_WORK: Final = """

@@ -3,7 +3,8 @@
 from datetime import datetime
 from typing import Final
 
-from orchestrator.store.database import Transaction
+from orchestrator.contracts.ids import Jid
+from orchestrator.store.database import Reader, Transaction
 from orchestrator.store.times import to_ms
 
 OPEN: Final = """
@@ -13,6 +14,11 @@ RETURNING count, opened_ms, told_ms
 """
 TOLD: Final = "UPDATE notices SET told_ms = :at_ms WHERE incident = :incident"
 CLOSE: Final = "DELETE FROM notices WHERE incident = :incident RETURNING told_ms, opened_ms"
+
+
+TOLD_OF_CHAT: Final = """
+SELECT incident FROM notices WHERE told_ms IS NOT NULL AND incident LIKE '%:' || :chat ORDER BY incident
+"""
 
 
 def count_one(tx: Transaction, incident: str, *, at: datetime) -> tuple[int, bool]:
@@ -25,6 +31,12 @@ def count_one(tx: Transaction, incident: str, *, at: datetime) -> tuple[int, boo
 def mark_told(tx: Transaction, incident: str, *, at: datetime) -> None:
     """Somebody was told of it."""
     tx.execute(TOLD, {"incident": incident, "at_ms": to_ms(at)})
+
+
+async def told_in(reader: Reader, chat: Jid) -> list[str]:
+    """The incidents that a chat was told of and that are not over, such as `start` or `disk`."""
+    rows = await reader.all(TOLD_OF_CHAT, {"chat": chat})
+    return [str(row["incident"]).removesuffix(f":{chat}") for row in rows]
 
 
 def close(tx: Transaction, incident: str) -> bool:

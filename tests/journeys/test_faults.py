@@ -63,6 +63,20 @@ async def test_an_agent_that_never_reads_a_large_input_is_a_failed_start(home: H
     assert home.texts() == []
 
 
+async def test_an_agent_that_is_ready_only_when_it_is_stopped_is_stopped(home: HomeOnDisk) -> None:
+    await home.add_group()
+
+    async with home.running(command=raw_agent("ready_when_told_to_stop")):
+        message = home.ask("one")
+        await eventually((home.workspace() / "waiting").exists, what=home.story)
+        home.say("/stop")
+        await home.said(say(Say.STOPPED, "en"))
+        await home.quiet()
+
+    assert home.statuses()[message] == "failed"
+    assert [row["status"] for row in home.rows("SELECT status FROM agents")] == ["terminated"]
+
+
 async def test_a_flood_without_a_newline_costs_no_memory_and_no_answer(home: HomeOnDisk) -> None:
     await home.add_group()
     home.play(once("one", {"flood": {"bytes": FLOOD_BYTES}}, {"say_raw": "\n"}, {"say": "after it"}))

@@ -53,6 +53,9 @@ class StopRecorder:
     runs: bool = True
     stopped: list[Jid] = field(default_factory=list)
 
+    async def close_chat(self, chat: Jid) -> None:
+        """No agent runs here."""
+
     async def stop_chat(self, chat: Jid) -> bool:
         """Note it."""
         self.stopped.append(chat)
