@@ -6,6 +6,7 @@ from typing import Annotated, Optional
 
 import typer
 
+from orchestrator.cli.output import allow_any_text, unwritable
 from orchestrator.contracts.errors import DovecoteError
 from orchestrator.contracts.version import VERSION
 
@@ -163,8 +164,9 @@ def image_build(
 
 def main() -> None:
     """Run a command. A failure is one sentence and what to do about it, and exit code 1."""
+    allow_any_text()
     try:
-        app()
+        _run()
     except DovecoteError as error:
         print(f"Error: {error.message}", file=sys.stderr)
         if error.suggestion:
@@ -174,6 +176,25 @@ def main() -> None:
         place = _place(error)
         print(f"Error: Dovecote itself failed: {error!r}{place}. Please report this.", file=sys.stderr)
         sys.exit(1)
+
+
+def _run() -> None:
+    """The command, with all of its output written. Raises DovecoteError where that fails."""
+    try:
+        app()
+    except SystemExit as end:
+        # Typer swallows a broken pipe.
+        if isinstance(end.__context__, BrokenPipeError):
+            raise unwritable(end.__context__) from None
+        _flush()
+        raise
+
+
+def _flush() -> None:
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        raise unwritable(error) from None
 
 
 def _place(error: BaseException) -> str:

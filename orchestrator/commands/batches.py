@@ -31,6 +31,11 @@ class TurnBatch:
         """Message ids, oldest first."""
         return tuple(message.message_id for message in self.messages)
 
+    @property
+    def trigger_ids(self) -> tuple[str, ...]:
+        """Those of the ids that ask for an answer; the others are the chatter around them."""
+        return tuple(message.message_id for message in self.messages if message.is_trigger)
+
 
 def next_batch(tx: Transaction, services: Services, chat: Jid) -> TurnBatch | None:
     """The newest messages up to the last trigger, every trigger kept; None when none waits."""

@@ -7,7 +7,8 @@ from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.records.groups import Group
-from orchestrator.contracts.records.messages import OutboxItem
+from orchestrator.contracts.records.messages import OutboxItem, StoredMessage
+from orchestrator.core.authority import not_registered
 from orchestrator.store import agents, groups, messages, notices, outbox
 
 _TEXTS_AT_ONCE = 100
@@ -25,9 +26,9 @@ class ChatPosition:
 class ChatView:
     """What a client of a chat sees. last_id: where to go on. unsettled: messages without an outcome.
 
-    unfinished: messages that ended half-way or failed, with their status. undelivered: texts that
-    could not be sent. held_by: incidents that the chat was told of and that its messages wait for:
-    start, provider, disk.
+    heard: what people wrote. unfinished: messages that ended half-way or failed, with their status.
+    undelivered: texts that could not be sent. held_by: incidents that the chat was told of and that
+    its messages wait for: start, provider, disk.
     """
 
     texts: tuple[OutboxItem, ...]
@@ -37,6 +38,7 @@ class ChatView:
     undelivered: int
     unfinished: tuple[tuple[MessageId, str], ...]
     held_by: tuple[str, ...] = ()
+    heard: tuple[StoredMessage, ...] = ()
 
     @property
     def is_quiet(self) -> bool:
@@ -67,8 +69,18 @@ async def chat_position(services: Services, chat: Jid) -> ChatPosition:
         return ChatPosition(last_id=last_id, last_seq=await messages.last_seq(reader, chat))
 
 
-async def chat_view(services: Services, chat: Jid, *, after: int, after_seq: int = 0) -> ChatView:
-    """What came behind outbox id `after` and message `after_seq`.
+async def group_of_chat(services: Services, chat: Jid) -> Group:
+    """The group that is this chat. Raises NotFound."""
+    group = await services.db.run(lambda tx: groups.by_jid(tx, chat))
+    if group is None:
+        raise not_registered(chat)
+    return group
+
+
+async def chat_view(
+    services: Services, chat: Jid, *, after: int, after_seq: int = 0, heard_seq: int = 0
+) -> ChatView:
+    """What was sent behind outbox id `after`, went wrong behind `after_seq`, was heard behind `heard_seq`.
 
     The counts are read before the texts: a text that was waiting then is counted or shown, never neither.
     """
@@ -83,6 +95,7 @@ async def chat_view(services: Services, chat: Jid, *, after: int, after_seq: int
             outbox_waiting=waiting,
             undelivered=await outbox.count_failed(reader, chat, after_id=after),
             held_by=tuple(await notices.told_in(reader, chat)),
+            heard=tuple(await messages.heard_after(reader, chat, after_seq=heard_seq, count=_TEXTS_AT_ONCE)),
             unfinished=tuple(await messages.list_unfinished(reader, chat, after_seq=after_seq)),
         )
 

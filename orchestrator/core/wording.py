@@ -83,11 +83,19 @@ CATALOGUES: Final[Mapping[str, Mapping[Say, str]]] = {"en": ENGLISH}
 """Language to sentences. What a catalogue lacks is said in English."""
 
 
+def knows_language(locale: str) -> bool:
+    """Whether there are sentences in the language of `locale`."""
+    return _language(locale) in CATALOGUES
+
+
 def say(key: Say, locale: str, **facts: object) -> str:
     """The sentence in the language of `locale`, such as `en` or `pt_BR.UTF-8`; English if it is not known.
 
     facts: every field of the template; their values stand in the sentence as they are.
     """
-    language = locale.replace("-", "_").partition("_")[0].partition(".")[0].lower()
-    template = CATALOGUES.get(language, ENGLISH).get(key, ENGLISH[key])
+    template = CATALOGUES.get(_language(locale), ENGLISH).get(key, ENGLISH[key])
     return template.format(**facts)
+
+
+def _language(locale: str) -> str:
+    return locale.replace("-", "_").partition("_")[0].partition(".")[0].lower()

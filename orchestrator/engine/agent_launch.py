@@ -16,6 +16,7 @@ from orchestrator.contracts.records.launch import AgentPlaces, LaunchPlan, Resou
 from orchestrator.contracts.wire.container_io import AgentDefinition, ContainerInput
 from orchestrator.core.agents.launch_plan import plan_launch
 from orchestrator.core.chat.transcript import render_prompt
+from orchestrator.core.chat.trigger import plain_word
 from orchestrator.core.text_cleaning import cap_text
 from orchestrator.store.group_files import give_workspace, read_instructions
 
@@ -102,6 +103,7 @@ async def container_input(
         messages=batch.xml,
         prompt=render_prompt(batch.xml),
         inputs=batch.ids,
+        triggers=batch.trigger_ids,
         group_folder=group.folder,
         chat_jid=group.jid,
         assistant_name=group.assistant_name,
@@ -113,11 +115,17 @@ async def container_input(
         agent=AgentDefinition(
             driver=services.settings.agent.driver,
             instructions=instructions,
-            options={"trigger": group.trigger},
+            options=_options(group),
         ),
         timezone=group.timezone or services.settings.assistant.timezone,
         locale=group.locale,
     )
+
+
+def _options(group: Group) -> dict[str, str]:
+    """How the assistant is called, so that the driver `builtin` can take the address out of a text."""
+    word = plain_word(group.trigger, assistant_name=group.assistant_name)
+    return {"trigger_position": group.trigger_position.value} | ({} if word is None else {"trigger": word})
 
 
 def _instructions(groups: Path, group: Group) -> str:

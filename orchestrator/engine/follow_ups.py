@@ -67,7 +67,9 @@ class FollowUps:
         turn_id = TurnId(new_id("turn"))
         stem = f"{services.clock.now().timestamp() * 1000:.0f}-{new_id('')[-6:]}"
         xml = render_prompt(batch.xml)
-        follow_up = FollowUp(content=xml, text=xml, ids=batch.ids, turn_id=turn_id)
+        follow_up = FollowUp(
+            content=xml, text=xml, ids=batch.ids, triggers=batch.trigger_ids, turn_id=turn_id
+        )
         try:
             await box.stage_follow_up(follow_up, file_stem=stem)
             services.checkpoints.reached("follow_up.staged")

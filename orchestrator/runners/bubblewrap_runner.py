@@ -80,6 +80,9 @@ class BubblewrapRunner:
             return self._equipment
         reasons: list[str] = []
         for bwrap in host_system.bwrap_programs(self._wanted_bwrap):
+            if (reason := host_system.why_not_startable(bwrap)) is not None:
+                reasons.append(f"{bwrap}: {reason}")
+                continue
             try:
                 self._equipment = await self._try(bwrap)
             except (StartFailed, OSError) as error:

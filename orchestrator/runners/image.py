@@ -1,5 +1,6 @@
 """The agent image: built from what lies here, and recognised by its labels."""
 
+import re
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -14,6 +15,7 @@ import docker.errors
 from orchestrator.contracts.errors import ErrorCode, Unavailable
 from orchestrator.contracts.version import VERSION
 from orchestrator.contracts.wire.container_io import PROTOCOL
+from orchestrator.core.text_cleaning import clean_text
 from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.programs import program_files, stamp_of, write_tree
 
@@ -22,6 +24,9 @@ WIRE_LABEL: Final = "dovecote.wire"
 PROGRAMS_LABEL: Final = "dovecote.programs"
 VERSION_LABEL: Final = "dovecote.version"
 REBUILD: Final = "Run: dovecote image build"
+# How the Dockerfile's own tests of the base begin what they say.
+_BASE_WORDS: Final = "the base image has"
+_COLOUR: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _DOCKERFILE: Final = Path(__file__).resolve().parents[2] / "container" / "image" / "Dockerfile"
 
 
@@ -88,7 +93,7 @@ def build_image(engine: Engine, *, name: str, base: str, progress: Callable[[str
         return made
     except docker.errors.BuildError as error:
         raise Unavailable(
-            f"The image {name} can't be built on {base}: {error.msg}.",
+            f"The image {name} can't be built on {base}: {clean_text(error.msg)[:500]}.",
             code=ErrorCode.RUNNER_UNAVAILABLE,
             suggestion=(
                 "Give a base image with Python 3.11 or newer, as in: dovecote image build --base "
@@ -119,13 +124,20 @@ def _build(client: docker.DockerClient, *, name: str, base: str, progress: Calla
             decode=True,
         )
         failure: str | None = None
+        said = ""
         for line in lines:  # to the end even so: a half-read answer would keep its connection
             failure = failure or line.get("error")
-            if text := str(line.get("stream") or line.get("status") or "").strip():
+            if text := _without_colours(str(line.get("stream") or line.get("status") or "")).strip():
+                said = text if text.startswith(_BASE_WORDS) else said
                 progress(text)
         if failure is not None:
-            raise docker.errors.BuildError(failure.strip().rstrip("."), iter(()))
+            raise docker.errors.BuildError((said or _without_colours(failure)).strip().rstrip("."), iter(()))
         return str(client.images.get(name).id)
+
+
+def _without_colours(text: str) -> str:
+    """The engine shows what a step writes to standard error in red."""
+    return _COLOUR.sub("", text)
 
 
 def _id_of(client: docker.DockerClient, name: str) -> str | None:

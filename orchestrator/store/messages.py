@@ -108,13 +108,19 @@ SELECT * FROM messages
  WHERE chat_jid = :chat AND status = 'dispatched' AND is_trigger = 1
  ORDER BY seq
 """
+BROKEN_WITH: Final = """
+SELECT * FROM messages
+ WHERE chat_jid = :chat AND status IN ('partial', 'failed') AND is_trigger = 0
+   AND agent_id = :agent_id AND turn_id = :turn_id
+ ORDER BY seq
+"""
 MOVE_CURSOR: Final = """
 INSERT INTO cursors (chat_jid, seq)
 VALUES (:chat,
         coalesce((SELECT min(seq) - 1 FROM messages
                    WHERE chat_jid = :chat AND status IN ('pending', 'dispatched')),
                  (SELECT max(seq) FROM messages WHERE chat_jid = :chat), 0))
-ON CONFLICT (chat_jid) DO UPDATE SET seq = max(seq, excluded.seq)
+ON CONFLICT (chat_jid) DO UPDATE SET seq = excluded.seq
 """
 CURSORS: Final = "SELECT chat_jid, seq FROM cursors ORDER BY chat_jid"
 COUNT_UNSETTLED: Final = """
@@ -125,6 +131,12 @@ LIST_UNFINISHED: Final = """
 SELECT message_id, status FROM messages
  WHERE chat_jid = :chat AND status IN ('partial', 'failed') AND seq > :after
  ORDER BY seq LIMIT 200
+"""
+# The plus keeps SQLite from walking through the chat by the index of its message ids.
+HEARD_AFTER: Final = """
+SELECT * FROM messages
+ WHERE +chat_jid = :chat AND sender_role <> 'bot' AND seq > :after
+ ORDER BY seq LIMIT :count
 """
 LAST_SEQ: Final = "SELECT coalesce(max(seq), 0) AS seq FROM messages WHERE chat_jid = :chat"
 COUNT_WAITING: Final = "SELECT count(*) AS n FROM messages WHERE status = 'pending' AND is_trigger = 1"
@@ -284,6 +296,12 @@ def unfinished(tx: Transaction, chat: Jid) -> list[StoredMessage]:
     return [_message(row) for row in tx.all(UNFINISHED, {"chat": chat})]
 
 
+def broken_with(tx: Transaction, trigger: StoredMessage) -> list[StoredMessage]:
+    """The context that broke off in the same turn as `trigger`, oldest first."""
+    wanted = {"chat": trigger.chat_jid, "agent_id": trigger.agent_id, "turn_id": trigger.turn_id}
+    return [_message(row) for row in tx.all(BROKEN_WITH, wanted)]
+
+
 def role_of(tx: Transaction, chat: Jid, message_id: MessageId) -> SenderRole | None:
     """What the sender of a stored message is to us."""
     row = tx.one(ROLE_OF, {"chat": chat, "message_id": message_id})
@@ -296,7 +314,7 @@ def triggers_at_work(tx: Transaction, chat: Jid) -> list[StoredMessage]:
 
 
 def move_cursor(tx: Transaction, chat: Jid) -> None:
-    """Write down up to where nothing of the chat is unsettled. It never goes back."""
+    """Write down up to where nothing of the chat is unsettled; `/retry` can move it back."""
     tx.execute(MOVE_CURSOR, {"chat": chat})
 
 
@@ -326,6 +344,12 @@ async def list_unfinished(reader: Reader, chat: Jid, *, after_seq: int) -> list[
     """Ids and statuses of messages that ended half-way or failed."""
     rows = await reader.all(LIST_UNFINISHED, {"chat": chat, "after": after_seq})
     return [(MessageId(row["message_id"]), row["status"]) for row in rows]
+
+
+async def heard_after(reader: Reader, chat: Jid, *, after_seq: int, count: int) -> list[StoredMessage]:
+    """What people wrote behind `after_seq`, oldest first."""
+    rows = await reader.all(HEARD_AFTER, {"chat": chat, "after": after_seq, "count": count})
+    return [_message(row) for row in rows]
 
 
 async def last_seq(reader: Reader, chat: Jid) -> int:

@@ -4,11 +4,13 @@ import contextlib
 import gc
 import os
 from collections.abc import AsyncIterator, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from orchestrator.runners.docker_engine import Engine
+from orchestrator.runners.docker_handle import remove_container
 from tests.agreement.runners.conftest import agent_image as agent_image
 from tests.agreement.runners.conftest import lacking
 from tests.support.home_on_disk import HomeOnDisk
@@ -45,12 +47,14 @@ async def home(open_path: Path) -> AsyncIterator[HomeOnDisk]:
 
 
 @pytest.fixture
-def docker_engine(agent_image: str | None) -> Iterator[Engine]:
-    """The engine of this machine, with the agent image."""
+def docker_engine(agent_image: str | None, home: HomeOnDisk) -> Iterator[Engine]:
+    """The engine of this machine, with the agent image; no container of `home` outlives the test."""
     if agent_image is not None:
         lacking(agent_image)
     engine = Engine()
     yield engine
+    for container_id in engine.run(home.containers_now):
+        engine.run(partial(remove_container, container_id=container_id))
     engine.close()
 
 

@@ -204,13 +204,15 @@ async def test_below_the_floor_of_free_space_no_agent_starts_and_the_message_wai
 
     async with home.running():
         message = home.ask("one")
-        await eventually(lambda: home.logs("disk.below_floor"), what=home.story)
+        await home.said(say(Say.NO_ROOM, "en"))
         assert home.statuses()[message] == "pending"
+        assert home.logs("disk.below_floor")
 
     home.set()
     async with home.running():
-        await home.said("re: @Assistant one")
         await home.quiet()
+
+    assert home.texts() == [say(Say.NO_ROOM, "en"), say(Say.WORKING_AGAIN, "en"), "re: @Assistant one"]
 
 
 async def test_an_orderly_stop_lets_the_turn_end_and_sends_its_answer(

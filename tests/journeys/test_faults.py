@@ -181,9 +181,7 @@ async def test_an_agent_whose_group_folder_vanishes_does_not_take_the_others_wit
         await home.quiet()
 
 
-async def test_an_agent_whose_box_vanishes_is_ended_and_what_it_never_read_is_answered(
-    home: HomeOnDisk,
-) -> None:
+async def test_an_agent_whose_box_vanishes_is_ended_and_its_chat_goes_on(home: HomeOnDisk) -> None:
     await home.add_group()
     home.play(ECHO)
 
@@ -192,8 +190,10 @@ async def test_an_agent_whose_box_vanishes_is_ended_and_what_it_never_read_is_an
         await home.said("re: @Assistant one")
         await home.quiet()
         shutil.rmtree(home.path / "data" / "ipc" / "kitchen")
+        await eventually(lambda: home.logs("box.violated"), what=home.story)
+        await eventually(lambda: home.logs("agent.ended"), what=home.story)
         home.ask("two")
-        await home.said("re: @Assistant one", "re: @Assistant two")
+        await eventually(lambda: home.texts()[-1] == "re: @Assistant two", what=home.story)
         await home.quiet()
 
     assert set(home.statuses().values()) == {"settled"}

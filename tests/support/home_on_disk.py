@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+import docker
+
 from orchestrator.app import App, Replacements, SystemClock, running
 from orchestrator.cli.home import Home, make_home, open_home
 from orchestrator.cli.logging_setup import logging_to
@@ -200,10 +202,13 @@ class HomeOnDisk:
 
     async def containers(self, engine: Engine) -> list[str]:
         """The ids of the containers of this home."""
-        label = f"{INSTANCE_LABEL}={self._instance()[0]['value']}"
-        return await engine.call(
-            lambda client: [each["Id"] for each in client.api.containers(all=True, filters={"label": label})]
-        )
+        return await engine.call(self.containers_now)
+
+    def containers_now(self, client: docker.DockerClient) -> list[str]:
+        """The same, by a connection to the engine. Blocks."""
+        labels = [f"{INSTANCE_LABEL}={row['value']}" for row in self._instance()]
+        found = [client.api.containers(all=True, filters={"label": label}) for label in labels]
+        return [each["Id"] for containers in found for each in containers]
 
     async def nothing_left(self) -> None:
         """Wait until no process and no box is left of this home."""

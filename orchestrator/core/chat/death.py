@@ -59,10 +59,11 @@ def after_death(message: StoredMessage, *, has_effects: bool, cause: DeathCause)
         event = MessageEvent.GAVE_UP if deaths > MAX_DEATHS else MessageEvent.GIVEN_BACK
         return Verdict(event=event, tries=message.tries, deaths=deaths)
     tries = message.tries + 1
+    # Deaths of the orchestrator count in a row only: this end was another's.
     if tries >= MAX_TRIES:
-        return Verdict(event=MessageEvent.GAVE_UP, tries=tries, deaths=message.deaths)
+        return Verdict(event=MessageEvent.GAVE_UP, tries=tries, deaths=0)
     wait_s = delay_s(tries, first_s=FIRST_WAIT_S, most_s=_MOST_WAIT_S)
-    return Verdict(event=MessageEvent.GIVEN_BACK, tries=tries, deaths=message.deaths, wait_s=wait_s)
+    return Verdict(event=MessageEvent.GIVEN_BACK, tries=tries, deaths=0, wait_s=wait_s)
 
 
 def runs_alone(message: StoredMessage) -> bool:

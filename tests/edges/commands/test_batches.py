@@ -44,6 +44,7 @@ async def test_a_trigger_brings_the_chatter_since_oldest_first_and_nothing_behin
 
     assert batch is not None
     assert batch.ids == ("c-1", "m-1", "c-2", "m-2")
+    assert batch.trigger_ids == ("m-1", "m-2")
 
 
 async def test_older_chatter_is_passed_over_and_counted_but_never_a_trigger(desk: Desk) -> None:

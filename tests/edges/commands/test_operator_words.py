@@ -54,6 +54,18 @@ async def test_retry_takes_what_broke_off_together_last_and_leaves_the_rest(desk
     }
 
 
+async def test_retry_gives_back_the_context_that_broke_off_with_its_trigger(desk: Desk) -> None:
+    await desk.hear("c-1", "the garden is dry")
+    await desk.hear("m-1")
+    await break_off(desk, 1, "c-1", "m-1")
+
+    await desk.hear("w-1", "/retry")
+
+    batch = await desk.batch()
+    assert batch is not None
+    assert batch.ids == ("c-1", "m-1")
+
+
 async def test_a_member_retries_only_his_own_and_an_operator_anybodys(desk: Desk) -> None:
     make_operator(desk)
     await desk.hear("m-1", sender_jid=ANN)

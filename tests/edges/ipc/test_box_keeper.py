@@ -125,6 +125,7 @@ async def test_a_follow_up_is_seen_when_it_is_published_and_not_before(world: Wo
         "content": "<message>hi</message>",
         "text": "<message>hi</message>",
         "ids": ["m1"],
+        "triggers": [],
     }
     assert await agent.port.unread_inputs() == ["1700000000000-ab"]
 

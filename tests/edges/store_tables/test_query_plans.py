@@ -34,6 +34,7 @@ HOT = {
     "messages.MOVE_CURSOR": messages.MOVE_CURSOR,
     "messages.COUNT_UNSETTLED": messages.COUNT_UNSETTLED,
     "messages.LIST_UNFINISHED": messages.LIST_UNFINISHED,
+    "messages.HEARD_AFTER": messages.HEARD_AFTER,
     "messages.LAST_SEQ": messages.LAST_SEQ,
     "messages.COUNT_WAITING": messages.COUNT_WAITING,
     "outbox.WAITING_CHATS": outbox.WAITING_CHATS,
