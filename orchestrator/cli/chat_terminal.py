@@ -41,18 +41,18 @@ class TerminalChat:
     async def run(self) -> None:
         """Return when the person left. Raises DovecoteError when the chat cannot go on."""
         start = await self._link.start()
-        self._assistant_name = start.assistant_name
+        self._assistant_name = clean_name(start.assistant_name)
+        self._greet(Console(file=sys.stdout), start)
         # Replies that come while somebody types are printed above the line, not into it.
         with patch_stdout(raw=True):
             screen = Console(file=sys.stdout, force_terminal=True)
-            self._greet(screen, start)
             async with asyncio.TaskGroup() as tasks:
                 showing = tasks.create_task(self._show_news(screen, start), name="show news")
                 await self._prompt(screen, start)
                 showing.cancel()
 
     def _greet(self, screen: Console, start: ChatStart) -> None:
-        _dim(screen, f"You are talking with {clean_name(start.assistant_name)}.")
+        _dim(screen, f"You are talking with {self._assistant_name}.")
         if (address := how_to_address(start)) is not None:
             _dim(screen, clean_text(address))
 

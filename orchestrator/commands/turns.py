@@ -174,7 +174,7 @@ def break_off(
             messages.move(tx, [message.seq], was=message.status, now=now)
             if message.is_trigger:
                 broken.add(verdict.event)
-    if not broken or cause is DeathCause.STOPPED:
+    if not broken or cause in (DeathCause.STOPPED, DeathCause.VIOLATED):
         return
     what = Say.PARTIAL if MessageEvent.BROKEN_OFF in broken else Say.FAILED
     if cause is DeathCause.TIMED_OUT:

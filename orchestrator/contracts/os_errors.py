@@ -16,6 +16,7 @@ _ADVICE: Final[Mapping[int, str]] = {
     errno.ENOSPC: "The disk is full: make room.",
     errno.EDQUOT: "This user's share of the disk is used up: make room.",
     errno.ENAMETOOLONG: "The path is too long: name a home with a shorter one with --home.",
+    errno.EISDIR: "A directory stands where a file should be: move it away.",
     errno.ELOOP: "Links on the way go round in circles: mend them, or name another home with --home.",
 }
 _OTHERWISE: Final = "Check the disk, and that the path belongs to the user who runs Dovecote."

@@ -74,7 +74,10 @@ ENGLISH: Final[Mapping[Say, str]] = {
         "answered when it is back."
     ),
     Say.PROVIDER_BACK: "The model service is back.",
-    Say.OVER_BUDGET_BOX: "The assistant was stopped because it wrote more files than it may.",
+    Say.OVER_BUDGET_BOX: (
+        "The assistant was stopped because it did with its files what it may not. Write /retry to run your "
+        "message again."
+    ),
     Say.TURN_CUT: "[… cut here: the answer was longer than 10 MiB]",
     Say.RESENT_NOTE: "(Sent again: the connection broke off, so you may see this twice.)",
 }

@@ -84,7 +84,7 @@ class GroupQueue:
         run = next((each for each in self._runs.values() if each.state.box_name == box), None)
         _log.error("box.violated", box=box, why=sentence)
         if run is not None:
-            run.state.stop(DeathCause.STOPPED)
+            run.state.stop(DeathCause.VIOLATED)
             self._spawn(self._tell_of_violation(run), f"tell {box}")
 
     async def close_all(self, *, grace_s: float) -> None:

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from orchestrator.contracts.errors import InvalidSettings
-from orchestrator.contracts.os_errors import unusable
+from orchestrator.contracts.os_errors import advice_for
 from orchestrator.settings.tree import Settings, is_list, is_timezone, setting_fields, what_it_must_be
 
 FILE_NAME: Final = "dovecote.toml"
@@ -121,7 +121,9 @@ def _from_file(path: Path) -> dict[str, Given]:
             ) from None
         return {}
     except OSError as error:
-        raise unusable(path, error) from None
+        raise InvalidSettings(
+            f"{path} cannot be read: {error.strerror}.", suggestion=advice_for(error)
+        ) from None
     except UnicodeDecodeError as error:
         raise InvalidSettings(
             f"{path} is not UTF-8: {error.reason} at byte {error.start}.", suggestion="Save it as UTF-8."

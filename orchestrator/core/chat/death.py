@@ -26,6 +26,7 @@ class DeathCause(StrEnum):
     ORCHESTRATOR = "orchestrator"
     HOST = "host"
     STOPPED = "stopped"
+    VIOLATED = "violated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,8 @@ def after_death(message: StoredMessage, *, has_effects: bool, cause: DeathCause)
         return Verdict(event=MessageEvent.GIVEN_BACK, **kept)
     if has_effects:
         return Verdict(event=MessageEvent.BROKEN_OFF, **kept)
+    if cause is DeathCause.VIOLATED:
+        return Verdict(event=MessageEvent.GAVE_UP, **kept)  # it would do the same again: people decide
     if cause is DeathCause.TIMED_OUT:
         return Verdict(event=MessageEvent.GAVE_UP, **kept)  # again it would take as long: people decide
     if cause is DeathCause.HOST:

@@ -162,7 +162,10 @@ def test_the_newest_error_of_the_log_is_shown(paths: Paths) -> None:
     finding = check_log(patient(paths))
 
     assert finding == Finding(
-        what="log", health=Health.WARNING, why="engine.away at t2: refused", mend="Start it."
+        what="log",
+        health=Health.WARNING,
+        why="2 errors since the last start. The last: engine.away at t2: refused",
+        mend="Start it.",
     )
 
 

@@ -14,7 +14,8 @@ from orchestrator.store import agents
 from tests.edges.commands.conftest import Desk
 from tests.support.store_rows import CHAT
 
-ALL_CAUSES = [each for each in DeathCause if each is not DeathCause.STOPPED]
+# Of a stop and of a violation people are told by whoever ended the agent.
+ALL_CAUSES = [each for each in DeathCause if each not in (DeathCause.STOPPED, DeathCause.VIOLATED)]
 NO_ENDS = (AgentEventKind.GOT_INPUT, AgentEventKind.TOLD_TO_STOP)
 ENDS = [each for each in AgentEventKind if each not in NO_ENDS]
 
@@ -313,3 +314,17 @@ async def test_a_cancelled_turn_is_judged_by_who_cancelled_it(desk: Desk) -> Non
 
     row = await desk.row("m-1")
     assert (row["status"], row["tries"], row["chat_jid"]) == ("pending", 0, CHAT)
+
+
+async def test_a_violation_fails_what_is_in_the_turn_and_gives_the_rest_back_untried(desk: Desk) -> None:
+    await desk.hear("m-1")
+    held = await desk.start_agent()
+    await desk.begin(held, "m-1")
+    await desk.hear("m-2")
+    await desk.feed(held, turn="turn-2", stem="1-a")
+
+    await desk.die(held, DeathCause.VIOLATED, reason=EndReason.STOPPED, unread=["1-a"])
+
+    assert await desk.statuses() == {"m-1": "failed", "m-2": "pending"}
+    assert (await desk.row("m-2"))["tries"] == 0
+    assert await desk.texts() == []
