@@ -45,17 +45,17 @@ def next_batch(tx: Transaction, services: Services, chat: Jid) -> TurnBatch | No
     caps = services.settings.queue
     last_seq = triggers[-1].seq
     chatter = messages.pending_chatter(tx, chat, before_seq=last_seq, count=caps.batch_max_messages)
+    unread = messages.count_chatter(tx, chat, before_seq=chatter[0].seq if chatter else last_seq)
     unsettled = sorted((*triggers, *chatter), key=lambda message: message.seq)
     batch = select_batch(unsettled, max_count=caps.batch_max_messages, max_bytes=caps.batch_max_bytes)
     kept_chatter = [message.seq for message in batch.messages if not message.is_trigger]
     skip_before = min(kept_chatter, default=last_seq)
-    omitted = messages.count_chatter(tx, chat, before_seq=skip_before)
     undelivered = outbox.count_untold_failures(tx, chat)
     return TurnBatch(
         chat_jid=chat,
         messages=batch.messages,
         xml=(
-            render_message(batch.messages[0], omitted=omitted, undelivered=undelivered),
+            render_message(batch.messages[0], omitted=unread + batch.omitted, undelivered=undelivered),
             *(render_message(message) for message in batch.messages[1:]),
         ),
         skip_before_seq=skip_before,

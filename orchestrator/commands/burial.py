@@ -8,7 +8,7 @@ from typing import Final
 from orchestrator.commands.services import Services
 from orchestrator.commands.turns import NO_START, begin_turn, break_off, end_turn, hold, note_progress
 from orchestrator.contracts.ids import AgentId, TurnId
-from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, ExitStatus
+from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, ExitStatus, TurnOutcome
 from orchestrator.contracts.records.messages import StoredMessage
 from orchestrator.contracts.wire.codec import WireError, from_plain
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnStarted
@@ -159,4 +159,4 @@ def _break_off_by_turn(
             at=at,
         )
         if turn is not None and turn.ended_at is None:
-            agents.end_turn(tx, agent.agent_id, turn.turn_id, status="died", at=at)
+            agents.end_turn(tx, agent.agent_id, turn.turn_id, outcome=TurnOutcome.DIED, at=at)

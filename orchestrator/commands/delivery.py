@@ -35,7 +35,7 @@ def claim_next(tx: Transaction, services: Services, chat: Jid, *, at: datetime) 
             return NextText()
         if item.status is OutboxStatus.UNKNOWN:
             if item.was_resent:
-                give_up(tx, services, item, why="twice no answer", at=at)
+                _fail(tx, services, item, OutboxEvent.GAVE_UP, why="twice no answer", at=at)
                 continue
             held_until = (unknown_since or at) + _HOLD_UNKNOWN_FOR
             if services.settings.outbox.on_unknown_send == "hold" and at < held_until:
@@ -62,7 +62,7 @@ def note_unavailable(
     """It was certainly not taken: it is tried again in its place, for a day."""
     limits = services.settings.outbox
     if at - item.created_at > timedelta(seconds=limits.retry_for_s):
-        give_up(tx, services, item, why=why, at=at)
+        _fail(tx, services, item, OutboxEvent.GAVE_UP, why=why, at=at)
         return
     wait_s = delay_s(item.attempts, first_s=limits.backoff_first_s, most_s=limits.backoff_most_s)
     now = OUTBOX.after(item.status, OutboxEvent.HELD_OFF)
@@ -75,9 +75,15 @@ def note_unknown(tx: Transaction, item: OutboxItem, *, why: str, at: datetime) -
     outbox.move(tx, item, now=now, at=at, error=why)
 
 
-def give_up(tx: Transaction, services: Services, item: OutboxItem, *, why: str, at: datetime) -> None:
+def note_refused(tx: Transaction, services: Services, item: OutboxItem, *, why: str, at: datetime) -> None:
+    """The network will never take it."""
+    _fail(tx, services, item, OutboxEvent.REFUSED, why=why, at=at)
+
+
+def _fail(
+    tx: Transaction, services: Services, item: OutboxItem, event: OutboxEvent, *, why: str, at: datetime
+) -> None:
     """It will not be sent; the operator is told now, the agent in its next turn."""
-    event = OutboxEvent.REFUSED if item.status is OutboxStatus.SENDING else OutboxEvent.GAVE_UP
     outbox.move(tx, item, now=OUTBOX.after(item.status, event), at=at, error=why)
     tx.wake(Topic.CHAT_VIEW)
     main, group = groups.main(tx), groups.by_jid(tx, item.chat_jid)

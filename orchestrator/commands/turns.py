@@ -7,7 +7,7 @@ from typing import Final
 from orchestrator.commands.outgoing import presentable, queue_notice, queue_text
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import Jid, TurnId
-from orchestrator.contracts.records.agents import Agent
+from orchestrator.contracts.records.agents import Agent, TurnOutcome
 from orchestrator.contracts.records.messages import MessageStatus, StoredMessage, TextSource
 from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnStarted, TurnStatus
@@ -94,7 +94,7 @@ def end_turn(
         tx,
         agent.agent_id,
         event.turn_id,
-        status=event.status.value,
+        outcome=TurnOutcome(event.status.value),
         at=at,
         error=event.error,
         usage=event.usage,

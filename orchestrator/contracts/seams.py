@@ -138,7 +138,7 @@ class AgentHandle(Protocol):
 
     @property
     def process_ref(self) -> str:
-        """What `Runner.stop_leftover` needs to find the process after a crash."""
+        """What `Runner.stop_leftovers` needs to find the process after a crash."""
         ...
 
     @property
@@ -284,7 +284,7 @@ class Boxes(Protocol):
         """Requests taken from now on belong to that turn; None: to the run outside of any turn."""
         ...
 
-    async def settle_messages(self, box: BoxName, *, at_most_s: float) -> None:
+    async def take_waiting_texts(self, box: BoxName, *, at_most_s: float) -> None:
         """Take every request that lies in `messages/` now, so that order is the agent's order."""
         ...
 

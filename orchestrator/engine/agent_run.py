@@ -18,13 +18,13 @@ from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AGENT, AgentEventKind
 from orchestrator.engine.agent_launch import container_input, identity_for, plan_for_group, prepare_places
 from orchestrator.engine.agent_log import AgentLogFile
-from orchestrator.engine.clean_up import finish
 from orchestrator.engine.follow_ups import FollowUps
 from orchestrator.engine.legacy_collector import LegacyCollector
 from orchestrator.engine.persistence import persist
 from orchestrator.engine.run_end import bury_run
 from orchestrator.engine.run_minder import RunMinder
 from orchestrator.engine.run_state import Phase, RunParts, RunState
+from orchestrator.engine.shielding import finish
 from orchestrator.engine.turn_collector import RunCallbacks, TurnCollector
 from orchestrator.store import agents, groups, sessions
 from orchestrator.store.database import Transaction

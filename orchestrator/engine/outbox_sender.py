@@ -8,7 +8,7 @@ import structlog
 
 from orchestrator.commands.delivery import (
     claim_next,
-    give_up,
+    note_refused,
     note_sent,
     note_unavailable,
     note_unknown,
@@ -124,7 +124,7 @@ class OutboxSender:
             async with asyncio.timeout(_SEND_LIMIT_S):
                 receipt = await channel.send(message)
         except SendRefused as error:
-            await self._note(item, "outbox.refused", give_up, str(error))
+            await self._note(item, "outbox.refused", note_refused, str(error))
         except SendUnavailable as error:
             await self._note(item, "outbox.held_off", note_unavailable, str(error))
         except (SendUnknown, TimeoutError) as error:

@@ -74,7 +74,7 @@ class TurnCollector:
 
     async def take_text(self, text: str, *, turn_id: TurnId | None = None) -> None:
         """One pair. What the agent asked for before it is taken first, so that order is the agent's."""
-        await self._boxes.settle_messages(self._agent.box, at_most_s=_ORDER_WAIT_S)
+        await self._boxes.take_waiting_texts(self._agent.box, at_most_s=_ORDER_WAIT_S)
         self._services.checkpoints.reached("pair.read")
         self._pairs += 1
         text = self._within_limit(text)
@@ -128,7 +128,7 @@ class TurnCollector:
 
     async def _end_turn(self, event: TurnEnded) -> None:
         services, at = self._services, self._services.clock.now()
-        await self._boxes.settle_messages(self._agent.box, at_most_s=_ORDER_WAIT_S)
+        await self._boxes.take_waiting_texts(self._agent.box, at_most_s=_ORDER_WAIT_S)
         services.checkpoints.reached("turn_ended.read")
         cause = self._callbacks.cancelled_by()
         await persist(

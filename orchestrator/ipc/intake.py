@@ -15,12 +15,12 @@ from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.ids import BoxName
 from orchestrator.contracts.wire.boxes import REQUEST_DIRECTORIES
 from orchestrator.ipc.box import Box, Listing
-from orchestrator.ipc.desk import Desk
 from orchestrator.ipc.hints import Place
 from orchestrator.ipc.lane import IntakeLimits, Lane
 from orchestrator.ipc.parse import Refusal
 from orchestrator.ipc.quarantine import Quarantine
 from orchestrator.ipc.reading import Candidate, Item, NotNow, read_candidate
+from orchestrator.ipc.submitter import Submitter
 from orchestrator.ipc.threads import in_thread
 from orchestrator.store.unsafe import UnsafeEntry
 
@@ -49,7 +49,7 @@ class Intake:
         on_violation: Callable[[BoxName, str], None],
     ) -> None:
         self._clock = services.clock
-        self._desk = Desk(services, quarantine=quarantine, executor=executor)
+        self._submitter = Submitter(services, quarantine=quarantine, executor=executor)
         self._executor = executor
         self._limits = limits
         self._on_violation = on_violation
@@ -147,7 +147,7 @@ class Intake:
             return  # a box may be served again
 
     async def _pass(self, lanes: Sequence[Lane], *, only: frozenset[str], is_last: bool) -> int:
-        """One batch of these boxes. The caller holds the turn."""
+        """One batch of these boxes. The caller holds the lock."""
         now = self._clock.monotonic()
         ready = [lane for lane in lanes if lane.ready_at <= now]
         await self._list(ready, only, now)
@@ -163,7 +163,7 @@ class Intake:
         for other in found:
             if isinstance(other, NotNow):
                 self._pass_by(other, now)
-        await self._desk.deal_with(items)
+        await self._submitter.deal_with(items)
         return len(candidates)
 
     async def _list(self, lanes: Sequence[Lane], only: frozenset[str], now: float) -> None:
@@ -223,7 +223,7 @@ class Intake:
         if file is None or not may_be_unfinished:
             lane.set_finished(directory, name)
             return True
-        if lane.is_settled(
+        if lane.is_stable(
             directory, name, (file.inode, file.ctime_ns, file.size), now, after_s=_UNFINISHED_S
         ):
             lane.set_finished(directory, name)

@@ -32,7 +32,7 @@ UPDATE outbox
  WHERE id = :id AND status = :was
 RETURNING *
 """
-SETTLE: Final = """
+MOVE: Final = """
 UPDATE outbox
    SET status = :now, sent_ms = :sent_ms, channel_message_id = :channel_message_id,
        send_after_ms = :send_after_ms, error = :error,
@@ -153,7 +153,7 @@ def move(
 ) -> bool:
     """Change the status if the row still has the one of `item`."""
     changed = tx.execute(
-        SETTLE,
+        MOVE,
         {
             "id": item.id,
             "was": item.status.value,

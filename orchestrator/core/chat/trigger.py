@@ -85,7 +85,7 @@ def is_plain_word(trigger: str, *, assistant_name: str) -> bool:
 
 
 def wakes(group: Group, text: str, *, quoted: Quoted | None) -> bool:
-    """Whether a message in `group` is for the assistant; whether its sender may is judged before.
+    """Whether a message in `group` is for the assistant; whoever its sender is.
 
     Raises InvalidRequest if the group's trigger does not compile, which registration rules out.
     """

@@ -1,4 +1,4 @@
-"""The life of an agent. Source: coordination.md U10."""
+"""The life of an agent. Source: docs/agents.md section 2."""
 
 from enum import StrEnum
 from typing import Final

@@ -7,7 +7,7 @@ import pytest
 from orchestrator.commands.delivery import (
     claim_next,
     forget_in_flight,
-    give_up,
+    note_refused,
     note_sent,
     note_unavailable,
     note_unknown,
@@ -115,7 +115,7 @@ async def test_a_refused_text_fails_at_once_and_the_next_one_goes(desk: Desk) ->
         await put(desk, text)
     item = await claimed(desk)
 
-    await desk.run(lambda tx: give_up(tx, desk.services, item, why="too long", at=desk.now))
+    await desk.run(lambda tx: note_refused(tx, desk.services, item, why="too long", at=desk.now))
 
     assert (await claimed(desk)).text == "two"
     assert (await fates(desk))["one"] == "failed"
@@ -126,7 +126,7 @@ async def test_the_operator_is_told_once_of_a_text_that_failed_elsewhere(desk: D
     await put(desk, "text")
     item = await claimed(desk)
 
-    await desk.run(lambda tx: give_up(tx, desk.services, item, why="gone", at=desk.now))
+    await desk.run(lambda tx: note_refused(tx, desk.services, item, why="gone", at=desk.now))
 
     assert await desk.texts(OTHER_CHAT) == [ENGLISH[Say.DELIVERY_FAILED].format(chat_name="Family")]
     assert await desk.texts(CHAT) == ["text"]
@@ -138,7 +138,7 @@ async def test_what_fails_in_the_main_chat_is_not_told_there(desk: Desk) -> None
     item = await claim(desk, OTHER_CHAT)
     assert item is not None
 
-    await desk.run(lambda tx: give_up(tx, desk.services, item, why="gone", at=desk.now))
+    await desk.run(lambda tx: note_refused(tx, desk.services, item, why="gone", at=desk.now))
 
     assert await desk.texts(OTHER_CHAT) == ["text"]
 
@@ -243,7 +243,7 @@ async def test_a_fate_that_the_table_does_not_know_is_a_fault(desk: Desk) -> Non
     item = replace(await claimed(desk), status=OutboxStatus.SENT)
 
     with pytest.raises(IllegalMove):
-        await desk.run(lambda tx: give_up(tx, desk.services, item, why="late", at=desk.now))
+        await desk.run(lambda tx: note_refused(tx, desk.services, item, why="late", at=desk.now))
 
 
 async def test_a_notice_is_said_once_an_incident_in_the_groups_language(desk: Desk) -> None:

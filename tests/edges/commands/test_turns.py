@@ -62,7 +62,7 @@ async def test_an_end_said_twice_changes_nothing(desk: Desk) -> None:
     assert await desk.statuses() == {"m-1": "settled"}
     assert await desk.texts() == ["answer"]
     assert turn is not None
-    assert turn.status == "success"
+    assert turn.outcome == "success"
 
 
 async def test_a_turn_settles_nothing_that_its_agent_was_not_given(desk: Desk) -> None:

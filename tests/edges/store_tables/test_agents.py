@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from orchestrator.contracts.ids import AgentId, BoxName, TurnId
-from orchestrator.contracts.records.agents import AgentStatus, EndReason, Turn
+from orchestrator.contracts.records.agents import AgentStatus, EndReason, Turn, TurnOutcome
 from orchestrator.contracts.wire.container_io import TurnError, Usage
 from orchestrator.store import agents, messages
 from orchestrator.store.database import Database, Transaction
@@ -120,19 +120,19 @@ async def test_a_turn_counts_its_texts_and_effects_and_ends_once(db: Database) -
             tx,
             AGENT,
             TURN,
-            status="error",
+            outcome=TurnOutcome.ERROR,
             at=NOON + timedelta(seconds=9),
             error=TurnError(code="AGENT_ERROR", message="no"),
             usage=Usage(input_tokens=5),
         )
-        again = agents.end_turn(tx, AGENT, TURN, status="success", at=NOON)
+        again = agents.end_turn(tx, AGENT, TURN, outcome=TurnOutcome.SUCCESS, at=NOON)
         return ended, again, agents.turn(tx, AGENT, TURN)
 
     ended, again, found = await db.run(body)
 
     assert ended == found
     assert found is not None
-    assert (found.outputs, found.effects, found.status) == (1, 2, "error")
+    assert (found.outputs, found.effects, found.outcome) == (1, 2, TurnOutcome.ERROR)
     assert found.started_at == NOON
     assert again is None
 

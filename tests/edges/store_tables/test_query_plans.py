@@ -40,7 +40,7 @@ HOT = {
     "outbox.WAITING_CHATS": outbox.WAITING_CHATS,
     "outbox.OLDEST": outbox.OLDEST,
     "outbox.CLAIM": outbox.CLAIM,
-    "outbox.SETTLE": outbox.SETTLE,
+    "outbox.MOVE": outbox.MOVE,
     "outbox.IN_FLIGHT": outbox.IN_FLIGHT,
     "outbox.TEXTS_OF_TURN": outbox.TEXTS_OF_TURN,
     "outbox.IS_OURS": outbox.IS_OURS,

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -98,36 +97,36 @@ def end_of(talk: "subprocess.Popen[str]") -> tuple[int, str]:
     return talk.returncode, said
 
 
-@dataclass(frozen=True, slots=True)
 class Screen:
     """A chat on a pseudo-terminal."""
 
-    talk: "subprocess.Popen[bytes]"
-    ours: int
+    def __init__(self, talk: "subprocess.Popen[bytes]", ours: int) -> None:
+        self.talk = talk
+        self._ours = ours
+        self._unread = ""
 
     def keys(self, keys: bytes) -> None:
-        """Press them."""
-        os.write(self.ours, keys)
+        """Press them. Only at a prompt: in between a terminal has its own mind about Ctrl-C and Ctrl-D."""
+        os.write(self._ours, keys)
 
     def until(self, wanted: str, *, within_s: float = 25) -> str:
         """What is shown from here on, until `wanted` is in it."""
-        seen = ""
         deadline = time.monotonic() + within_s
-        while wanted not in _plain(seen):
+        while wanted not in _plain(self._unread):
             left = deadline - time.monotonic()
-            assert left > 0, _plain(seen)
-            ready, _, _ = select.select([self.ours], [], [], left)
+            assert left > 0, _plain(self._unread)
+            ready, _, _ = select.select([self._ours], [], [], left)
             if ready:
-                seen += os.read(self.ours, 65536).decode("utf-8", "replace")
-        return _plain(seen)
+                self._unread += os.read(self._ours, 65536).decode("utf-8", "replace")
+        before, _, self._unread = _plain(self._unread).partition(wanted)
+        return before + wanted
 
     def end(self) -> tuple[int, str]:
         """The exit code, and what was shown until then."""
-        seen = ""
         with contextlib.suppress(OSError):  # the other end is closed
-            while chunk := os.read(self.ours, 65536):
-                seen += chunk.decode("utf-8", "replace")
-        return self.talk.wait(timeout=30), _plain(seen)
+            while chunk := os.read(self._ours, 65536):
+                self._unread += chunk.decode("utf-8", "replace")
+        return self.talk.wait(timeout=30), _plain(self._unread)
 
 
 def _plain(screen: str) -> str:

@@ -33,6 +33,7 @@ def test_a_chat_with_a_trigger_of_its_own_names_it(dovecote: Dovecote, open_scre
     greeting = screen.until("you >")
     screen.keys(b"/help\r")
     help_text = screen.until("with @Gardener")
+    screen.until("you >")
     screen.keys(b"\x04")
 
     assert "Begin a message for the assistant with @Gardener" in greeting
@@ -49,10 +50,14 @@ def test_ctrl_c_clears_a_line_and_leaves_only_when_pressed_twice(open_screen: Op
     screen.until("you >")
     screen.keys(b"\x03")
     screen.until("Press Ctrl-C again to leave")
+    screen.until("you >")
     screen.keys(b"@Assistant echo still here\r")
-    screen.until("still here\r\n")
+    screen.until("Assistant\r\n")
+    screen.until("still here")
+    screen.until("you >")
     screen.keys(b"\x03")
     screen.until("Press Ctrl-C again to leave")
+    screen.until("you >")
     screen.keys(b"\x03")
 
     assert screen.end()[0] == 0
@@ -62,7 +67,8 @@ def test_an_unknown_word_is_not_sent_but_answered_with_the_known_ones(open_scree
     screen = open_screen()
     screen.until("you >")
     screen.keys(b"/hlep me\r")
-    shown = screen.until("/retry")
+    shown = screen.until("/retry.")
+    screen.until("you >")
     screen.keys(b"\x04")
     _, end = screen.end()
 
@@ -77,7 +83,8 @@ def test_what_is_asked_at_another_terminal_is_shown_with_the_sender(
     screen.until("you >")
     # The API opens a moment later than the prompt; the other chat waits for it.
     other = dovecote("chat", stdin="@Assistant echo from afar\n")
-    shown = screen.until("from afar\r\n")
+    shown = screen.until("from afar")
+    screen.until("you >")
     screen.keys(b"\x04")
 
     assert other.stdout == "from afar\n"

@@ -31,7 +31,7 @@ _HELD_S: Final = 1.0
 """A box whose request could not be dealt with waits so long: the store or the disk is away."""
 
 
-class Desk:
+class Submitter:
     """Deals with what was read. Batches do not overlap: the caller sees to it."""
 
     def __init__(self, services: Services, *, quarantine: Quarantine, executor: Executor) -> None:
