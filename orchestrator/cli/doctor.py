@@ -91,13 +91,13 @@ def _language(settings: Settings) -> list[Finding]:
 
 def _run(check: Check, patient: Patient) -> Finding:
     try:
-        return _without_doctor(check(patient))
+        return without_doctor(check(patient))
     except Exception as error:  # one broken check must not hide what the others find
         name = check.__name__.removeprefix("check_")
         return broken(name, f"This check itself failed: {error!r}.", None)
 
 
-def _without_doctor(finding: Finding) -> Finding:
+def without_doctor(finding: Finding) -> Finding:
     """Errors that send people to the doctor are no advice of his."""
     if finding.mend is None or "dovecote doctor" not in finding.mend:
         return finding

@@ -38,6 +38,10 @@ NO_ROOM: Final = Incident(name="disk", sentence=Say.NO_ROOM, told_from=1)
 NO_PROVIDER: Final = Incident(name="provider", sentence=Say.PROVIDER_TROUBLE, told_from=1)
 
 
+HOLDING: Final = (NO_START, NO_ROOM, NO_PROVIDER)
+"""What messages of a chat may wait for."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairKey:
     """What tells one pair of an agent from every other: its place in the agent's output."""

@@ -4,12 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from orchestrator.commands.services import Services
+from orchestrator.commands.turns import HOLDING
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.messages import OutboxItem, StoredMessage
 from orchestrator.core.authority import not_registered
 from orchestrator.store import agents, groups, messages, notices, outbox
+from orchestrator.store.database import Reader
 
 _TEXTS_AT_ONCE = 100
 
@@ -94,10 +96,15 @@ async def chat_view(
             unsettled=unsettled,
             outbox_waiting=waiting,
             undelivered=await outbox.count_failed(reader, chat, after_id=after),
-            held_by=tuple(await notices.told_in(reader, chat)),
+            held_by=await _held_by(reader, chat),
             heard=tuple(await messages.heard_after(reader, chat, after_seq=heard_seq, count=_TEXTS_AT_ONCE)),
             unfinished=tuple(await messages.list_unfinished(reader, chat, after_seq=after_seq)),
         )
+
+
+async def _held_by(reader: Reader, chat: Jid) -> tuple[str, ...]:
+    told = await notices.told(reader, [f"{each.name}:{chat}" for each in HOLDING])
+    return tuple(each.name for each in HOLDING if f"{each.name}:{chat}" in told)
 
 
 async def status_view(services: Services) -> StatusView:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -280,5 +281,5 @@ class MessageLife(RuleBasedStateMachine):
         assert all(each.status in FINAL for each in self.known.values() if each.is_trigger)
 
 
-TestMessageLife = MessageLife.TestCase
-TestMessageLife.settings = settings(max_examples=30, stateful_step_count=30, deadline=None, database=None)
+TestMessageLife = pytest.mark.timeout(300)(MessageLife.TestCase)  # each example makes a store: fsync is slow
+TestMessageLife.settings = settings(max_examples=20, stateful_step_count=30, deadline=None, database=None)

@@ -74,3 +74,35 @@ def test_an_unknown_runner_is_refused_with_the_known_ones(nothing_there: RunnerO
 
     assert refused.value.suggestion is not None
     assert all(name in refused.value.suggestion for name in RUNNERS)
+
+
+@pytest.mark.bubblewrap
+async def test_a_wrong_bwrap_in_the_settings_costs_no_walls_where_another_one_works(
+    nothing_there: RunnerOptions, tmp_path: Path
+) -> None:
+    broken = tmp_path / "bwrap"
+    broken.write_text("#!/bin/sh\necho no such thing >&2\nexit 3\n")
+    broken.chmod(0o755)
+
+    runner, line = await choose_runner("auto", replace(nothing_there, bwrap=broken))
+    await runner.close()
+    if runner.name == "process":
+        lacking(line)
+
+    assert runner.name == "bubblewrap"
+    assert f"agent.bwrap is not usable: bwrap does not work: {broken}" in line
+    assert "it ended with 3 and said: no such thing" in line
+
+
+@pytest.mark.parametrize(
+    ("mode", "wanted"), [(None, "there is no such file"), (0o644, "this user may not execute it")]
+)
+async def test_a_bwrap_that_cannot_be_started_is_named_with_the_reason(
+    nothing_there: RunnerOptions, tmp_path: Path, mode: int | None, wanted: str
+) -> None:
+    program = tmp_path / "bwrap"
+    if mode is not None:
+        program.touch(mode)
+
+    with pytest.raises(Unavailable, match=f"{program}: {wanted}"):
+        await choose_runner("bubblewrap", replace(nothing_there, bwrap=program))
