@@ -1,4 +1,7 @@
 """What runs inside a container: the agent runner, its drivers and its tools.
 
-It imports only `contracts.wire`, `contracts.ids` and `contracts.errors` of the orchestrator.
+`agent_runner` reads the input and says ready, `turn_loop` owns one turn at a time (`open_turn` its
+acknowledgements), `inputs` is the directory of follow-ups, `output` what is printed, `box_client` asks
+the host for things. It imports only `contracts.wire`, `contracts.ids` and `contracts.errors` of the
+orchestrator.
 """

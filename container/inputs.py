@@ -79,13 +79,18 @@ def parse_input(content: bytes) -> FollowUp | Close:
     text = next((plain[key] for key in ("content", "text") if isinstance(plain.get(key), str)), None)
     if text is None:
         raise WireError("neither 'content' nor 'text' is a text")
-    ids, turn_id = plain.get("ids"), plain.get("turnId")
+    turn_id = plain.get("turnId")
     return FollowUp(
         content=text,
         text=text,
-        ids=tuple(item for item in ids if isinstance(item, str)) if isinstance(ids, list) else (),
+        ids=_texts(plain.get("ids")),
+        triggers=_texts(plain.get("triggers")),
         turn_id=TurnId(turn_id) if isinstance(turn_id, str) else None,
     )
+
+
+def _texts(plain: object) -> tuple[str, ...]:
+    return tuple(item for item in plain if isinstance(item, str)) if isinstance(plain, list) else ()
 
 
 def _names(directory: Path) -> list[str]:

@@ -1,7 +1,7 @@
 """The messages of a prompt as values. Source: contracts.md section 1."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 from xml.etree import ElementTree
 
@@ -27,7 +27,10 @@ class AttachedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One message of the chat. sender: the name shown, which anyone may choose. timestamp: ISO 8601."""
+    """One message of the chat. sender: the name shown, which anyone may choose. timestamp: ISO 8601.
+
+    is_trigger: whether it asks for an answer, or is context only; None if the host does not tell.
+    """
 
     text: str
     message_id: str = ""
@@ -39,6 +42,7 @@ class Message:
     quoted: QuotedMessage | None = None
     attachments: tuple[AttachedFile, ...] = ()
     omitted: int = 0
+    is_trigger: bool | None = None
 
 
 _ASSISTANT_ROLE: Final = "assistant"
@@ -68,6 +72,17 @@ def parse_messages(xml: str) -> tuple[Message, ...]:
 def parse_all(xml_messages: Sequence[str]) -> tuple[Message, ...]:
     """The messages of several XML strings, in their order."""
     return tuple(message for xml in xml_messages for message in parse_messages(xml))
+
+
+def with_triggers(messages: Sequence[Message], ids: Sequence[str]) -> tuple[Message, ...]:
+    """The messages, each with whether it is one of `ids`, those that triggered.
+
+    As they are where none of `ids` is among them: a host that names no trigger has not told.
+    """
+    named = {message.message_id for message in messages}.intersection(ids)
+    if not named:
+        return tuple(messages)
+    return tuple(replace(message, is_trigger=message.message_id in named) for message in messages)
 
 
 def _message(element: ElementTree.Element) -> Message:

@@ -13,7 +13,7 @@ from container.box_client import BoxClient
 from container.directory_watch import DirectoryWatch
 from container.drivers.driver import AGENT_ERROR, Driver, DriverContext, Turn, TurnResult, failed, load
 from container.inputs import InputDirectory, InputFile, UnreadableInput
-from container.messages import Message, parse_all, parse_messages
+from container.messages import Message, parse_all, parse_messages, with_triggers
 from container.open_turn import OpenTurn, Prompt
 from container.output import Output, OutputGone
 from container.places import Places
@@ -204,14 +204,16 @@ def _first_prompt(given: ContainerInput) -> Prompt | None:
     if not messages and not given.inputs:
         return None
     return Prompt(
-        messages=messages, ids=given.inputs or _ids_of(messages), turn_id=_turn_id_or_fresh(given.turn_id)
+        messages=with_triggers(messages, given.triggers),
+        ids=given.inputs or _ids_of(messages),
+        turn_id=_turn_id_or_fresh(given.turn_id),
     )
 
 
 def _follow_up_prompt(file: InputFile, follow_up: FollowUp) -> Prompt:
     messages = parse_messages(follow_up.content)
     return Prompt(
-        messages=messages,
+        messages=with_triggers(messages, follow_up.triggers),
         ids=follow_up.ids or _ids_of(messages),
         turn_id=_turn_id_or_fresh(follow_up.turn_id),
         file_name=file.name,

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import platform
+import resource
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -49,6 +50,7 @@ _log = structlog.get_logger(__name__)
 MAIN_CHAT: Final = Jid("console:main")
 MAIN_FOLDER: Final = "main"
 _FLUSH_S: Final = 5.0
+_FILES: Final = 65_536
 
 
 class SystemClock:
@@ -107,6 +109,7 @@ async def running(
     """
     parts = replacements or Replacements()
     paths.ensure()
+    _allow_many_files()
     async with contextlib.AsyncExitStack() as stack:
         stack.enter_context(InstanceLock.acquire(paths.lock, pid=os.getpid()))
         wakeups = TopicWakeups()
@@ -159,7 +162,7 @@ async def running(
             command=parts.agent_command,
         )
         async with asyncio.TaskGroup() as group:
-            activities = Activities(group)
+            activities = Activities(group, services.troubles)
             app = App(
                 services=services,
                 console=console,
@@ -201,6 +204,7 @@ def runner_options(settings: Settings, paths: Paths) -> RunnerOptions:
     return RunnerOptions(
         image=settings.agent.image,
         programs_directory=paths.programs,
+        engine_url=settings.agent.engine_url,
         bwrap=settings.agent.bwrap,
         allow_unisolated=settings.agent.allow_unisolated,
     )
@@ -259,6 +263,14 @@ async def _close_doors(app: App, doors: "list[asyncio.Task[None]]") -> None:
     for channel in app.channels.all:
         await channel.close()
     _log.info("shutdown.done")
+
+
+def _allow_many_files() -> None:
+    """Each live agent holds about a dozen descriptors; many systems allow 1,024 unless asked."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and (hard == resource.RLIM_INFINITY or soft < hard):
+        wanted = _FILES if hard == resource.RLIM_INFINITY else min(hard, _FILES)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
 
 
 async def _register_main(services: Services) -> None:

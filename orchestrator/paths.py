@@ -9,6 +9,7 @@ from typing import Final
 
 from orchestrator.contracts.errors import InvalidSettings
 from orchestrator.contracts.ids import GroupFolder
+from orchestrator.contracts.os_errors import unusable
 
 SOCKET_NAME: Final = "dovecote.sock"
 # `sun_path` holds 108 bytes on Linux and 104 elsewhere, with the closing NUL.
@@ -114,7 +115,10 @@ class Paths:
         return _runtime_directory() / f"dovecote-{name}.sock"
 
     def ensure(self) -> None:
-        """Make every directory, private to this user. What exists is kept; a mode too open is mended."""
+        """Make every directory, private to this user. What exists is kept; a mode too open is mended.
+
+        Raises DovecoteError where that cannot be.
+        """
         on_the_way = _PASSED_THROUGH if os.geteuid() == 0 else _PRIVATE
         for directory in (self.groups, self.data, self.ipc, self.sessions, self.programs):
             _make(directory, on_the_way)
@@ -129,10 +133,13 @@ def open_mode(path: Path) -> int:
 
 
 def _make(directory: Path, mode: int) -> None:
-    directory.mkdir(mode=mode, parents=True, exist_ok=True)
-    found = directory.stat()
-    if found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) != mode:
-        directory.chmod(mode)
+    try:
+        directory.mkdir(mode=mode, parents=True, exist_ok=True)
+        found = directory.stat()
+        if found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) != mode:
+            directory.chmod(mode)
+    except OSError as error:
+        raise unusable(directory, error) from None
 
 
 def _runtime_directory() -> Path:

@@ -7,7 +7,8 @@ from datetime import UTC, datetime, tzinfo
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from container.drivers.builtin_words import Wish, WishKind, to_answer, understand
+from container.drivers.addressing import Address, readings, to_answer
+from container.drivers.builtin_words import Wish, WishKind, understand_first
 from container.drivers.driver import DriverContext, Turn, TurnResult
 from container.drivers.file_list import FileList, list_files
 from container.drivers.notes_file import NotesFile, is_shown, one_line
@@ -15,6 +16,8 @@ from container.messages import Message
 from orchestrator.contracts.errors import DovecoteError
 
 _TRIGGER_OPTION: Final = "trigger"
+_POSITION_OPTION: Final = "trigger_position"
+_ANYWHERE: Final = "anywhere"
 _MAX_LISTED_NOTES: Final = 50
 _HELP: Final = """\
 I'm **{name}**. There is no language model behind me, but I'm quick and I never guess. Try:
@@ -32,7 +35,7 @@ _LOST: Final = (
 
 
 class BuiltinDriver:
-    """Answers every message that asks for something by a text of its own."""
+    """Answers every message that triggered by a text of its own."""
 
     def __init__(self) -> None:
         self._answers: Mapping[WishKind, Callable[[str], Awaitable[str]]] = {
@@ -56,7 +59,11 @@ class BuiltinDriver:
         options = (given.agent.options if given.agent is not None else None) or {}
         trigger = options.get(_TRIGGER_OPTION)
         self._name = given.assistant_name
-        self._names = [self._name, *([trigger] if isinstance(trigger, str) else [])]
+        self._address = Address(
+            name=given.assistant_name,
+            word=trigger if isinstance(trigger, str) else None,
+            is_anywhere=options.get(_POSITION_OPTION) == _ANYWHERE,
+        )
         self._is_main = given.is_main
         self._now = context.now
         self._zone = await asyncio.to_thread(_zone, given.timezone or os.environ.get("TZ", ""))
@@ -65,8 +72,9 @@ class BuiltinDriver:
 
     async def run_turn(self, turn: Turn) -> TurnResult:
         """Answer the messages of the batch that are meant for it, in their order."""
-        for message, text in to_answer(turn.messages, self._names, all_count=self._is_main):
-            await turn.say(await self._answer(message, understand(text)))
+        for message in to_answer(turn.messages, self._address, all_count=self._is_main):
+            wish = understand_first(readings(message.text, self._address))
+            await turn.say(await self._answer(message, wish))
         return TurnResult()
 
     def can_join(self, messages: Sequence[Message]) -> bool:

@@ -1,13 +1,10 @@
 """What a plain sentence wants of the built-in driver: words in, a wish out."""
 
 import re
-import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
-
-from container.messages import Message, is_from_person
 
 
 class WishKind(StrEnum):
@@ -101,6 +98,12 @@ _END_MARKS: Final = " \t\r\n.!?,"
 _INVISIBLE: Final = "\u200b\u200c\u200d\u2060\ufeff\u200e\u200f\u2068\u2069"
 
 
+def understand_first(readings: Sequence[str]) -> Wish:
+    """What the first reading that makes sense wants; unknown if none does. readings: at least one."""
+    wishes = [understand(reading) for reading in readings]
+    return next((wish for wish in wishes if wish.kind is not WishKind.UNKNOWN), wishes[0])
+
+
 def understand(text: str) -> Wish:
     """What `text`, without the name it was addressed to, wants."""
     text = text.strip().strip(_INVISIBLE).strip()
@@ -129,39 +132,3 @@ def _find(text: str) -> Wish | None:
         if found is not None:
             return Wish(kind=kind, argument=(found.groupdict().get("what") or "").strip())
     return None
-
-
-def addressed_to(text: str, names: Iterable[str]) -> str | None:
-    """The text behind the name it begins with (`@Name …`, `Name, …`); None if it begins with none.
-
-    Case, composition and invisible characters do not matter. The name ends where no letter, mark,
-    digit or underscore follows.
-    """
-    plain = unicodedata.normalize("NFC", text).lstrip(" \t\r\n" + _INVISIBLE)
-    for name in names:
-        bare = unicodedata.normalize("NFC", name).lstrip("@")
-        for start, needs_comma in ((f"@{bare}", False), (bare, True)):
-            head, rest = plain[: len(start)], plain[len(start) :]
-            if not bare or head.casefold() != start.casefold() or _goes_on(rest):
-                continue
-            if not needs_comma or rest.lstrip()[:1] in (",", ":"):
-                return rest.lstrip(" \t\r\n,:" + _INVISIBLE)
-    return None
-
-
-def _goes_on(rest: str) -> bool:
-    return bool(rest) and (rest[0] == "_" or unicodedata.category(rest[0])[0] in "LMN")
-
-
-def to_answer(
-    messages: Sequence[Message], names: Sequence[str], *, all_count: bool
-) -> list[tuple[Message, str]]:
-    """The messages of a batch that want an answer, each with its text less the name.
-
-    Those that begin with a name; all of them where every message counts, or where none begins with one.
-    """
-    persons = [message for message in messages if is_from_person(message)]
-    called = [(message, addressed_to(message.text, names)) for message in persons]
-    if not all_count and any(rest is not None for _, rest in called):
-        return [(message, rest) for message, rest in called if rest is not None]
-    return [(message, message.text if rest is None else rest) for message, rest in called]

@@ -81,8 +81,9 @@ class NotesFile:
 
 def one_line(text: str) -> str:
     """`text` as a note can hold it: white space folded, no control characters, cut."""
-    folded = " ".join(text.split())
-    return "".join(sign for sign in folded if is_shown(sign))[:MAX_NOTE_CHARS]
+    # Folded last: what is dropped between two spaces would leave both.
+    shown = "".join(sign for sign in text if sign.isspace() or is_shown(sign))
+    return " ".join(shown.split())[:MAX_NOTE_CHARS].rstrip()
 
 
 def is_shown(sign: str) -> bool:

@@ -9,6 +9,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from orchestrator.api.body_limit import BodyLimit
+from orchestrator.api.closing import Closing
 from orchestrator.api.credentials import Credentials
 from orchestrator.api.render_errors import STATUS, error_body, error_headers, from_http, from_validation
 from orchestrator.api.routes.chats import chat_routes
@@ -23,16 +24,27 @@ from orchestrator.contracts.version import VERSION
 _log = structlog.get_logger(__name__)
 
 
-def make_application(services: Services, door: ConsoleDoor, credentials: Credentials) -> FastAPI:
-    """Every route but health needs the operator's bearer."""
+def make_application(
+    services: Services, door: ConsoleDoor, credentials: Credentials, closing: Closing
+) -> FastAPI:
+    """Every route but health needs the operator's bearer; none answers once `closing` has begun."""
 
     async def known_caller(authorization: Annotated[str | None, Header()] = None) -> OperatorCaller:
         return credentials.caller(authorization)
 
-    application = FastAPI(title="Dovecote", version=VERSION, docs_url=None, redoc_url=None)
+    async def still_open() -> None:
+        closing.check()
+
+    application = FastAPI(
+        title="Dovecote",
+        version=VERSION,
+        docs_url=None,
+        redoc_url=None,
+        dependencies=[Depends(still_open)],
+    )
     application.add_middleware(BodyLimit)
     application.include_router(health_routes())
-    for router in (manage_routes(services, known_caller), chat_routes(services, door)):
+    for router in (manage_routes(services, known_caller), chat_routes(services, door, closing)):
         application.include_router(router, dependencies=[Depends(known_caller)])
     _answer_errors(application)
     return application

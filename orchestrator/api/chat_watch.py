@@ -1,12 +1,14 @@
 """Waiting for news of a chat: what the long poll over HTTP and the in-process terminal both do."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from orchestrator.commands.services import Services
-from orchestrator.commands.views import ChatView, chat_position, chat_view
-from orchestrator.contracts.ids import Jid
+from orchestrator.commands.views import ChatView, chat_position, chat_view, group_of_chat
+from orchestrator.contracts.ids import Jid, MessageId
+from orchestrator.contracts.records.groups import TriggerPosition
 from orchestrator.contracts.records.messages import TextSource
 from orchestrator.contracts.seams import ConsoleDoor, Topic
 
@@ -25,29 +27,99 @@ class SentText:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HeardText:
+    """What a person wrote in the chat, here or at another terminal."""
+
+    message_id: MessageId
+    sender_name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unfinished:
+    """A message that ended badly. status: `partial` or `failed`."""
+
+    message_id: MessageId
+    status: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatStart:
+    """Where a chat stands, and how the assistant is addressed in it.
+
+    requires_trigger: what does not match the trigger is not for the assistant.
+    """
+
+    last_id: int
+    last_seq: int
+    assistant_name: str
+    trigger: str
+    trigger_position: TriggerPosition
+    requires_trigger: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatPlace:
+    """What somebody has seen of a chat: what comes behind it is news.
+
+    last_id: of the texts. heard_seq: of what people wrote. last_seq: what went wrong before is no
+    news, ever. version: of the state that was seen; None if none was.
+    """
+
+    last_id: int
+    last_seq: int
+    heard_seq: int
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChatNews:
     """What a chat looks like behind a place in it.
 
-    last_id, last_seq: the place to go on from. unsettled: messages without an outcome yet.
-    outbox: texts not sent yet. failed: what ended badly, one sentence each. is_quiet: all is
-    answered, sent and shown. version: pass it as `seen` to wait for a change.
+    last_id, last_seq, heard_seq, version: the place to go on from. unsettled: messages without an
+    outcome yet. outbox: texts not sent yet. undelivered: texts that could not be sent. held_by:
+    incidents that the chat was told of and that its messages wait for. is_quiet: all is answered,
+    sent and shown.
     """
 
     texts: tuple[SentText, ...] = ()
+    heard: tuple[HeardText, ...] = ()
     last_id: int
     last_seq: int
-    typing: bool = False
-    unsettled: int = 0
-    outbox: int = 0
-    failed: tuple[str, ...] = ()
-    is_quiet: bool = False
-    version: str = ""
+    heard_seq: int
+    version: str
+    typing: bool
+    unsettled: int
+    outbox: int
+    undelivered: int
+    unfinished: tuple[Unfinished, ...] = ()
+    held_by: tuple[str, ...] = ()
+    is_quiet: bool
+
+    @property
+    def place(self) -> ChatPlace:
+        """What somebody has seen who has seen this."""
+        return ChatPlace(
+            last_id=self.last_id, last_seq=self.last_seq, heard_seq=self.heard_seq, version=self.version
+        )
 
 
-async def chat_now(services: Services, chat: Jid) -> ChatNews:
-    """The place where the chat stands: from there on everything is news."""
+async def chat_start(services: Services, chat: Jid) -> ChatStart:
+    """The place where the chat stands: from there on everything is news. Raises NotFound."""
     position = await chat_position(services, chat)
-    return ChatNews(last_id=position.last_id, last_seq=position.last_seq)
+    group = await group_of_chat(services, chat)
+    return ChatStart(
+        last_id=position.last_id,
+        last_seq=position.last_seq,
+        assistant_name=group.assistant_name,
+        trigger=group.trigger,
+        trigger_position=group.trigger_position,
+        requires_trigger=group.requires_trigger and not group.is_main,
+    )
+
+
+def _always_open() -> None:
+    """Nothing ends the waiting early."""
 
 
 async def chat_news(
@@ -55,52 +127,61 @@ async def chat_news(
     door: ConsoleDoor,
     chat: Jid,
     *,
-    after: int,
-    after_seq: int = 0,
-    seen: str | None = None,
+    place: ChatPlace,
     wait_s: float = 0,
+    check: Callable[[], None] = _always_open,
 ) -> ChatNews:
-    """What is new in a chat, as soon as it differs from what was `seen`, or after `wait_s`."""
+    """What is new in a chat, as soon as it differs from what was seen, or after `wait_s`.
+
+    check: called before each look; what it raises ends the waiting.
+    """
     deadline_s = services.clock.monotonic() + wait_s
     ear = services.wakeups.listen(Topic.CHAT_VIEW, Topic.OUTBOX, Topic.MESSAGES)
     while True:
-        view = await chat_view(services, chat, after=after, after_seq=after_seq)
-        news = _news(view, after_seq=after_seq, is_typing=door.is_typing(chat))
+        check()
+        view = await chat_view(
+            services, chat, after=place.last_id, after_seq=place.last_seq, heard_seq=place.heard_seq
+        )
+        news = _news(view, place, is_typing=door.is_typing(chat))
         left_s = deadline_s - services.clock.monotonic()
-        if news.texts or news.version != seen or left_s <= 0:
+        if news.texts or news.heard or news.version != place.version or left_s <= 0:
             return news
         await ear.wait(at_most_s=min(left_s, _POLL_S))
 
 
-def _news(view: ChatView, *, after_seq: int, is_typing: bool) -> ChatNews:
-    texts = tuple(
-        SentText(
-            id=item.id,
-            text=item.text,
-            created_at=item.created_at,
-            is_notice=item.source is TextSource.NOTICE,
-        )
-        for item in view.texts
+def _news(view: ChatView, place: ChatPlace, *, is_typing: bool) -> ChatNews:
+    state = (
+        view.last_id,
+        view.unsettled,
+        view.outbox_waiting,
+        len(view.unfinished),
+        view.undelivered,
+        int(is_typing),
+        *view.held_by,
     )
-    failed = _failures(view)
-    state = (view.last_id, view.unsettled, view.outbox_waiting, len(failed), int(is_typing))
     return ChatNews(
-        texts=texts,
+        texts=tuple(
+            SentText(
+                id=item.id,
+                text=item.text,
+                created_at=item.created_at,
+                is_notice=item.source is TextSource.NOTICE,
+            )
+            for item in view.texts
+        ),
+        heard=tuple(
+            HeardText(message_id=each.message_id, sender_name=each.sender_name, text=each.text)
+            for each in view.heard
+        ),
         last_id=view.last_id,
-        last_seq=after_seq,
+        last_seq=place.last_seq,
+        heard_seq=view.heard[-1].seq if view.heard else place.heard_seq,
+        version=".".join(map(str, state)),
         typing=is_typing,
         unsettled=view.unsettled,
         outbox=view.outbox_waiting,
-        failed=failed,
+        undelivered=view.undelivered,
+        unfinished=tuple(Unfinished(message_id=each, status=status) for each, status in view.unfinished),
+        held_by=view.held_by,
         is_quiet=view.is_quiet,
-        version=".".join(map(str, state)),
     )
-
-
-def _failures(view: ChatView) -> tuple[str, ...]:
-    sentences = [
-        f"Message {message_id} was not finished: {status}." for message_id, status in view.unfinished
-    ]
-    if view.undelivered:
-        sentences.append(f"{view.undelivered} texts could not be delivered.")
-    return tuple(sentences)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
+from orchestrator.api.closing import Closing
 from orchestrator.api.credentials import Credentials
 from orchestrator.commands.services import Services
 from orchestrator.contracts.seams import ConsoleDoor
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 _log = structlog.get_logger(__name__)
 _BACKLOG: Final = 128
-# Long polls are answered within a second of each other's wake; open requests get this long.
+# Long polls end as soon as closing begins; what else is open gets this long.
 _GRACE_S: Final = 2
 
 
@@ -33,6 +34,7 @@ class ApiServer:
         self._door = door
         self._credentials = credentials
         self._socket_path = socket_path
+        self._closing = Closing(services.wakeups)
 
     async def run(self) -> None:
         """Open the socket and serve. Raises OSError when the socket cannot be made."""
@@ -45,6 +47,7 @@ class ApiServer:
                 try:
                     await asyncio.wait([serving])
                 except asyncio.CancelledError:
+                    self._closing.begin()
                     server.should_exit = True
                     await asyncio.wait([serving], timeout=_GRACE_S + 1)
                     raise
@@ -62,7 +65,7 @@ class ApiServer:
             def capture_signals(self) -> Iterator[None]:
                 yield
 
-        application = make_application(self._services, self._door, self._credentials)
+        application = make_application(self._services, self._door, self._credentials, self._closing)
         config = uvicorn.Config(
             application,
             log_config=None,

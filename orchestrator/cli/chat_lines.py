@@ -2,56 +2,130 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
-from orchestrator.api.chat_watch import ChatNews
+from orchestrator.api.chat_watch import ChatNews, ChatPlace, ChatStart
+from orchestrator.cli.addressing import is_addressed, what_to_do
+from orchestrator.cli.chat_words import Word, help_text, word_of
 from orchestrator.cli.console_link import ConsoleLink
-from orchestrator.cli.ended import innermost
-from orchestrator.contracts.errors import DovecoteError
+from orchestrator.contracts.errors import DovecoteError, InvalidRequest
+from orchestrator.contracts.ids import MessageId, new_id
 
 _WAIT_S: Final = 20.0
-# While lines are still read: the end of the input wakes no long poll.
+# While lines are still read, or an end is near: these wake no long poll.
 _LOOK_S: Final = 0.5
+# An incident that was there before us may be over: the next try shows it.
+_HOLD_S: Final = 15.0
+_QUOTED_CHARS: Final = 40
+_HELD: Final = {
+    "start": "No agent can be started at the moment.",
+    "provider": "The model service does not answer at the moment.",
+    "disk": "The disk is too full to start an agent.",
+}
+_ENDED: Final = {"partial": "broke off half-way", "failed": "could not be finished"}
 
 
-async def chat_by_lines(
-    link: ConsoleLink, lines: AsyncIterator[str], *, show: Callable[[str], None]
-) -> str | None:
-    """Say every line, show every reply in order. None when all was answered; else why not."""
-    trouble: str | None = None
-    try:
-        start = await link.now()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Line:
+    number: int
+    text: str
+
+
+class LineChat:
+    """Says every line and shows every reply in order. show: prints one text."""
+
+    def __init__(self, link: ConsoleLink, *, show: Callable[[str], None]) -> None:
+        self._link = link
+        self._show = show
+        self._said: dict[MessageId, _Line] = {}
+        self._unaddressed = 0
+        self._undelivered = 0
+        self._held_since: float | None = None
+        self._was_told = False
+
+    async def run(self, lines: AsyncIterator[str]) -> None:
+        """Return when all was answered. Raises DovecoteError with the reason why not."""
+        start = await self._link.start()
         all_said = asyncio.Event()
         async with asyncio.TaskGroup() as tasks:
-            saying = tasks.create_task(_say_all(link, lines, all_said), name="say lines")
-            trouble = await _show_until_answered(link, start, all_said, show)
+            saying = tasks.create_task(self._say_all(start, lines, all_said), name="say lines")
+            news = await self._show_until_quiet(start, all_said)
             saying.cancel()
-    except* DovecoteError as errors:
-        trouble = str(innermost(errors))
-    return trouble
+        self._check_delivered(news)
+        self._check_addressed(start)
+
+    async def _say_all(self, start: ChatStart, lines: AsyncIterator[str], all_said: asyncio.Event) -> None:
+        number = 0
+        async for text in lines:
+            number += 1
+            word = word_of(text)
+            if word is Word.LEAVE:
+                break
+            if word is Word.HELP:
+                self._show(help_text(start))
+            elif text.strip():
+                message_id = MessageId(new_id("msg"))
+                self._said[message_id] = _Line(number=number, text=text.strip())
+                self._unaddressed += not is_addressed(start, text)
+                await self._link.say(text, message_id=message_id)
+        all_said.set()
+
+    async def _show_until_quiet(self, start: ChatStart, all_said: asyncio.Event) -> ChatNews:
+        place = ChatPlace(last_id=start.last_id, last_seq=start.last_seq, heard_seq=start.last_seq)
+        while True:
+            # Read before the news: what is quiet now must have been quiet with all of the input in.
+            was_all_said = all_said.is_set()
+            is_near = not was_all_said or self._held_since is not None
+            news = await self._link.news(place, wait_s=_LOOK_S if is_near else _WAIT_S)
+            for text in news.texts:
+                self._was_told = self._was_told or text.is_notice
+                self._show(text.text)
+            self._undelivered = max(self._undelivered, news.undelivered)
+            self._check_held(news)
+            if was_all_said and news.is_quiet:
+                return news
+            has_just_ended = all_said.is_set() and not was_all_said
+            place = replace(news.place, version=None) if has_just_ended else news.place
+
+    def _check_held(self, news: ChatNews) -> None:
+        """Raises DovecoteError once it is certain that messages wait for somebody to mend something."""
+        if not news.held_by or not news.unsettled:
+            self._held_since = None
+            return
+        now = asyncio.get_running_loop().time()
+        self._held_since = self._held_since or now
+        is_certain = self._was_told or now - self._held_since > _HOLD_S
+        if is_certain and not news.outbox:
+            why = _HELD.get(news.held_by[0], f"Messages wait for: {news.held_by[0]}.")
+            raise DovecoteError(
+                f"{why} The messages are kept; they are answered when Dovecote runs and this is over.",
+                suggestion="Look for the cause: dovecote doctor",
+            )
+
+    def _check_delivered(self, news: ChatNews) -> None:
+        ended = [(self._said[m.message_id], m.status) for m in news.unfinished if m.message_id in self._said]
+        if ended:
+            line, status = ended[0]
+            more = f" So did {len(ended) - 1} more." if len(ended) > 1 else ""
+            raise DovecoteError(
+                f"Line {line.number} ({_quoted(line.text)}) {_ENDED.get(status, status)}.{more}",
+                suggestion="Run again what went wrong: echo /retry | dovecote chat",
+            )
+        if self._undelivered:
+            raise DovecoteError(
+                f"{self._undelivered} of the answers could not be delivered.",
+                suggestion="The log in data/logs says why.",
+            )
+
+    def _check_addressed(self, start: ChatStart) -> None:
+        if self._unaddressed:
+            raise InvalidRequest(
+                f"{self._unaddressed} of {len(self._said)} lines were not for the assistant: "
+                f"{what_to_do(start)}."
+            )
 
 
-async def _say_all(link: ConsoleLink, lines: AsyncIterator[str], all_said: asyncio.Event) -> None:
-    async for line in lines:
-        if line.strip():
-            await link.say(line)
-    all_said.set()
-
-
-async def _show_until_answered(
-    link: ConsoleLink, start: ChatNews, all_said: asyncio.Event, show: Callable[[str], None]
-) -> str | None:
-    news = start
-    while True:
-        # Read before the news: what is quiet now must have been quiet with all of the input in.
-        was_all_said = all_said.is_set()
-        news = await link.news(news, wait_s=_WAIT_S if was_all_said else _LOOK_S)
-        for text in news.texts:
-            show(text.text)
-        if news.failed:
-            return news.failed[-1]
-        if was_all_said and news.is_quiet:
-            return None
-        if all_said.is_set() and not was_all_said:
-            news = replace(news, version="")
+def _quoted(text: str) -> str:
+    is_cut = len(text) > _QUOTED_CHARS
+    return f"“{text[:_QUOTED_CHARS]}{'…' if is_cut else ''}”"

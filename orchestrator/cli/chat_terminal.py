@@ -13,84 +13,102 @@ from rich.console import Console
 from rich.markdown import Markdown
 from rich.text import Text
 
-from orchestrator.api.chat_watch import ChatNews, SentText
+from orchestrator.api.chat_watch import ChatNews, ChatPlace, ChatStart, SentText
+from orchestrator.cli.addressing import how_to_address
+from orchestrator.cli.chat_words import Word, help_text, unknown_word, word_of
 from orchestrator.cli.console_link import ConsoleLink
-from orchestrator.cli.ended import innermost
-from orchestrator.contracts.errors import DovecoteError
-from orchestrator.core.text_cleaning import clean_text
+from orchestrator.contracts.ids import MessageId, new_id
+from orchestrator.core.text_cleaning import clean_name, clean_text
 
 _WAIT_S: Final = 20.0
-_LEAVE: Final = frozenset({"/quit", "/exit"})
-HELP: Final = """\
-**/help** shows this · **/quit** (or Ctrl-D) leaves
-
-Everything else goes to the assistant. **/stop** stops what it does, **/retry** runs again what went wrong.
-"""
+ASK_TO_LEAVE: Final = "Press Ctrl-C again to leave; Ctrl-D and /quit leave too."
 
 
 class TerminalChat:
-    """One chat at a terminal. Runs until the person leaves or the orchestrator does."""
+    """One chat at a terminal. Runs until the person leaves."""
 
-    def __init__(self, link: ConsoleLink, *, assistant_name: str, history: Path) -> None:
+    def __init__(self, link: ConsoleLink, *, history: Path) -> None:
         self._link = link
-        self._assistant_name = assistant_name
+        self._assistant_name = ""
         self._is_typing = False
+        self._own: set[MessageId] = set()
         self._session: PromptSession[str] = PromptSession(
             HTML("<ansicyan><b>you</b></ansicyan> > "),
             history=FileHistory(str(history)),
             bottom_toolbar=self._status_line,
         )
 
-    async def run(self) -> str | None:
-        """None when the person left; else why the chat ended."""
-        trouble: str | None = None
-        greeting = Text(f"You are talking with {self._assistant_name}.", style="dim")
-        Console(file=sys.stdout).print(greeting)
-        try:
-            # Replies that come while somebody types are printed above the line, not into it.
-            with patch_stdout(raw=True):
-                screen = Console(file=sys.stdout, force_terminal=True)
-                start = await self._link.now()
-                async with asyncio.TaskGroup() as tasks:
-                    showing = tasks.create_task(self._show_news(screen, start), name="show news")
-                    await self._prompt(screen, showing)
-                    showing.cancel()
-        except* DovecoteError as errors:
-            trouble = str(innermost(errors))
-        return trouble
+    async def run(self) -> None:
+        """Return when the person left. Raises DovecoteError when the chat cannot go on."""
+        start = await self._link.start()
+        self._assistant_name = clean_name(start.assistant_name)
+        self._greet(Console(file=sys.stdout), start)
+        # Replies that come while somebody types are printed above the line, not into it.
+        with patch_stdout(raw=True):
+            screen = Console(file=sys.stdout, force_terminal=True)
+            async with asyncio.TaskGroup() as tasks:
+                showing = tasks.create_task(self._show_news(screen, start), name="show news")
+                await self._prompt(screen, start)
+                showing.cancel()
 
-    async def _prompt(self, screen: Console, showing: asyncio.Task[None]) -> None:
-        """Take lines until the person leaves. Ends with `showing`, if that ends first."""
-        showing.add_done_callback(lambda _: self._leave_prompt())
-        while not showing.done():
-            try:
-                line = await self._session.prompt_async()
-            except (EOFError, KeyboardInterrupt):
-                return
-            word = line.strip()
-            if word in _LEAVE:
-                return
-            if word == "/help":
-                screen.print(Markdown(HELP))
-            elif word:
-                await self._link.say(line)
+    def _greet(self, screen: Console, start: ChatStart) -> None:
+        _dim(screen, f"You are talking with {self._assistant_name}.")
+        if (address := how_to_address(start)) is not None:
+            _dim(screen, clean_text(address))
 
-    def _leave_prompt(self) -> None:
-        application = self._session.app
-        if application.is_running and not application.is_done:
-            application.exit(exception=EOFError)
-
-    async def _show_news(self, screen: Console, start: ChatNews) -> None:
-        news = start
+    async def _prompt(self, screen: Console, start: ChatStart) -> None:
+        """Take lines until the person leaves."""
+        is_leaving = False
         while True:
-            shown = len(news.failed)
-            news = await self._link.news(news, wait_s=_WAIT_S)
+            try:
+                # Signals are the whole process's matter; the key Ctrl-C is ours.
+                line = await self._session.prompt_async(handle_sigint=False)
+            except EOFError:
+                return
+            except KeyboardInterrupt:
+                was_empty = not self._session.default_buffer.text
+                if was_empty and is_leaving:
+                    return
+                if was_empty:
+                    _dim(screen, ASK_TO_LEAVE)
+                is_leaving = was_empty
+                continue
+            is_leaving = False
+            match word_of(line):
+                case Word.LEAVE:
+                    return
+                case Word.HELP:
+                    screen.print(Text(clean_text(help_text(start))))
+                case Word.UNKNOWN:
+                    _dim(screen, clean_text(unknown_word(line)))
+                case Word.MESSAGE if line.strip():
+                    await self._say(line)
+
+    async def _say(self, line: str) -> None:
+        message_id = MessageId(new_id("msg"))
+        self._own.add(message_id)
+        await self._link.say(line, message_id=message_id)
+
+    async def _show_news(self, screen: Console, start: ChatStart) -> None:
+        place = ChatPlace(last_id=start.last_id, last_seq=start.last_seq, heard_seq=start.last_seq)
+        undelivered = 0
+        while True:
+            news = await self._link.news(place, wait_s=_WAIT_S)
+            self._show_heard(screen, news)
             for text in news.texts:
                 self._show(screen, text)
-            for sentence in news.failed[shown:]:
-                screen.print(Text(clean_text(sentence), style="red"))
+            if news.undelivered > undelivered:
+                screen.print(Text("An answer could not be delivered; the log says why.", style="red"))
+            undelivered = news.undelivered
             self._is_typing = news.typing
             self._session.app.invalidate()
+            place = news.place
+
+    def _show_heard(self, screen: Console, news: ChatNews) -> None:
+        """What somebody else wrote, at another terminal."""
+        for each in news.heard:
+            if each.message_id not in self._own:
+                _dim(screen, f"{clean_name(each.sender_name)} (elsewhere) > {clean_text(each.text)}")
 
     def _show(self, screen: Console, text: SentText) -> None:
         # What an agent printed is cleaned once more: a stored text may be older than today's rules.
@@ -103,3 +121,7 @@ class TerminalChat:
 
     def _status_line(self) -> str:
         return f" {self._assistant_name} is typing…" if self._is_typing else " /help · /quit"
+
+
+def _dim(screen: Console, line: str) -> None:
+    screen.print(Text(line, style="dim"))

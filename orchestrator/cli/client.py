@@ -53,7 +53,7 @@ class ApiClient:
             raise DovecoteError(
                 f"The orchestrator did not answer within {timeout_s:.0f} s.",
                 code=ErrorCode.TIMEOUT,
-                suggestion="`dovecote doctor` looks for the cause.",
+                suggestion="Look into its log in data/logs; if it hangs, stop that process and start again.",
             ) from None
         except httpx.TransportError:
             raise NotRunning(
@@ -61,7 +61,7 @@ class ApiClient:
             ) from None
         plain = answer.json() if answer.headers.get("content-type") == "application/json" else None
         if answer.is_error:
-            raise from_body(answer.status_code, plain)
+            raise _as_it_was(from_body(answer.status_code, plain))
         return plain
 
     async def __aenter__(self) -> Self:
@@ -73,6 +73,13 @@ class ApiClient:
         await self._http.aclose()
 
 
+def _as_it_was(error: DovecoteError) -> DovecoteError:
+    """One that is stopping is no longer running, for all that a caller can do."""
+    if error.code is not ErrorCode.NOT_RUNNING:
+        return error
+    return NotRunning(error.message, suggestion=error.suggestion)
+
+
 def not_running(paths: Paths) -> NotRunning:
     """The error for a command that needs a running orchestrator."""
     return NotRunning(
@@ -81,13 +88,14 @@ def not_running(paths: Paths) -> NotRunning:
     )
 
 
-async def running_client(paths: Paths) -> ApiClient | None:
+async def running_client(paths: Paths, *, stop_wait_s: float = 0) -> ApiClient | None:
     """A client of the orchestrator that holds this home, once it answers; None if none does.
 
-    One that is just starting is waited for. Raises DovecoteError when one runs but does not answer.
+    One that is just starting is waited for, and so is the end of one that is stopping, which may take
+    `stop_wait_s` longer. Raises DovecoteError when one runs but does not answer.
     """
     pid: int | None = None
-    for _ in range(round(_START_WAIT_S / _RETRY_S)):
+    for _ in range(round((_START_WAIT_S + stop_wait_s) / _RETRY_S)):
         pid = await asyncio.to_thread(holder_pid, paths.lock)
         if pid is None:
             return None

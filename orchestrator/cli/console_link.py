@@ -5,31 +5,32 @@ from urllib.parse import quote
 
 from pydantic import TypeAdapter
 
-from orchestrator.api.chat_watch import ChatNews, chat_news, chat_now
+from orchestrator.api.chat_watch import ChatNews, ChatPlace, ChatStart, chat_news, chat_start
 from orchestrator.cli.client import ApiClient
 from orchestrator.commands.chat import check_posting
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import OperatorCaller
-from orchestrator.contracts.ids import Jid, MessageId, new_id
+from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.seams import ConsoleDoor
 
 _ANSWER_S: Final = 30.0
+_START: Final = TypeAdapter(ChatStart)
 _NEWS: Final = TypeAdapter(ChatNews)
 
 
 class ConsoleLink(Protocol):
     """What a terminal can do with one chat. Every failure is a `DovecoteError`."""
 
-    async def say(self, text: str) -> None:
-        """Hand in a message; it is stored when this returns."""
+    async def say(self, text: str, *, message_id: MessageId) -> None:
+        """Hand in a message; it is stored when this returns. The same id again is the same message."""
         ...
 
-    async def now(self) -> ChatNews:
+    async def start(self) -> ChatStart:
         """Where the chat stands; what comes later is news."""
         ...
 
-    async def news(self, behind: ChatNews, *, wait_s: float) -> ChatNews:
-        """What is new since `behind`, as soon as something is, or after `wait_s`."""
+    async def news(self, place: ChatPlace, *, wait_s: float) -> ChatNews:
+        """What is new behind `place`, as soon as something is, or after `wait_s`."""
         ...
 
 
@@ -40,23 +41,25 @@ class HttpLink:
         self._client = client
         self._path = f"/api/v1/chats/{quote(chat, safe=':')}"
 
-    async def say(self, text: str) -> None:
+    async def say(self, text: str, *, message_id: MessageId) -> None:
         """Post it."""
-        body = {"text": text, "message_id": new_id("msg")}
+        body = {"text": text, "message_id": message_id}
         await self._client.call("POST", f"{self._path}/messages", body=body)
 
-    async def now(self) -> ChatNews:
+    async def start(self) -> ChatStart:
         """Ask for the place."""
-        return _NEWS.validate_python(await self._client.call("GET", f"{self._path}/now"))
+        return _START.validate_python(await self._client.call("GET", f"{self._path}/now"))
 
-    async def news(self, behind: ChatNews, *, wait_s: float) -> ChatNews:
+    async def news(self, place: ChatPlace, *, wait_s: float) -> ChatNews:
         """One long poll."""
         query = {
-            "after": str(behind.last_id),
-            "after_seq": str(behind.last_seq),
-            "seen": behind.version,
+            "after": str(place.last_id),
+            "after_seq": str(place.last_seq),
+            "heard_seq": str(place.heard_seq),
             "wait_s": str(wait_s),
         }
+        if place.version is not None:
+            query["seen"] = place.version
         plain = await self._client.call(
             "GET", f"{self._path}/texts", query=query, timeout_s=wait_s + _ANSWER_S
         )
@@ -71,23 +74,15 @@ class LocalLink:
         self._door = door
         self._chat = chat
 
-    async def say(self, text: str) -> None:
+    async def say(self, text: str, *, message_id: MessageId) -> None:
         """Hand it to the channel."""
-        await self._door.receive(self._chat, text, message_id=MessageId(new_id("msg")))
+        await self._door.receive(self._chat, text, message_id=message_id)
 
-    async def now(self) -> ChatNews:
+    async def start(self) -> ChatStart:
         """Read the store."""
         await check_posting(self._services, OperatorCaller(), self._chat)
-        return await chat_now(self._services, self._chat)
+        return await chat_start(self._services, self._chat)
 
-    async def news(self, behind: ChatNews, *, wait_s: float) -> ChatNews:
+    async def news(self, place: ChatPlace, *, wait_s: float) -> ChatNews:
         """Read the store, waiting for a change."""
-        return await chat_news(
-            self._services,
-            self._door,
-            self._chat,
-            after=behind.last_id,
-            after_seq=behind.last_seq,
-            seen=behind.version,
-            wait_s=wait_s,
-        )
+        return await chat_news(self._services, self._door, self._chat, place=place, wait_s=wait_s)

@@ -3,11 +3,12 @@
 import json
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
 
 from orchestrator.cli.findings import Finding, Health, Patient, broken, doubtful, well
+from orchestrator.cli.home import unknown_language
 from orchestrator.cli.place_checks import (
     check_directories,
     check_disk,
@@ -17,7 +18,7 @@ from orchestrator.cli.place_checks import (
 )
 from orchestrator.cli.runner_checks import check_limits, check_runner
 from orchestrator.cli.store_checks import check_groups, check_store
-from orchestrator.contracts.errors import InvalidSettings
+from orchestrator.contracts.errors import DovecoteError
 from orchestrator.paths import Paths
 from orchestrator.settings.loading import LoadedSettings, home_here, load_settings_here
 from orchestrator.settings.tree import Settings
@@ -66,9 +67,9 @@ def examine(home_option: Path | None) -> list[Finding]:
 def _settings(paths: Paths) -> tuple[Settings, list[Finding]]:
     try:
         loaded = load_settings_here(paths.home)
-    except InvalidSettings as error:
+    except DovecoteError as error:
         return Settings(), [broken("settings", error.message, error.suggestion)]
-    return loaded.settings, [_loaded(loaded), _timezone(loaded)]
+    return loaded.settings, [_loaded(loaded), _timezone(loaded), *_language(loaded.settings)]
 
 
 def _loaded(loaded: LoadedSettings) -> Finding:
@@ -83,12 +84,24 @@ def _timezone(loaded: LoadedSettings) -> Finding:
     return well("timezone", f"{name} ({loaded.origins.get('assistant.timezone', 'default')}).")
 
 
+def _language(settings: Settings) -> list[Finding]:
+    mend = "Set assistant.locale in dovecote.toml to one of these."
+    return [doubtful("language", why, mend) for why in unknown_language(settings)]
+
+
 def _run(check: Check, patient: Patient) -> Finding:
     try:
-        return check(patient)
+        return without_doctor(check(patient))
     except Exception as error:  # one broken check must not hide what the others find
         name = check.__name__.removeprefix("check_")
         return broken(name, f"This check itself failed: {error!r}.", None)
+
+
+def without_doctor(finding: Finding) -> Finding:
+    """Errors that send people to the doctor are no advice of his."""
+    if finding.mend is None or "dovecote doctor" not in finding.mend:
+        return finding
+    return replace(finding, mend="Look into the log in data/logs.")
 
 
 def _print_table(findings: Sequence[Finding]) -> None:

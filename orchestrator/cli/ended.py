@@ -1,4 +1,4 @@
-"""How a run of the orchestrator ended, in a sentence for the person at the terminal."""
+"""How a run of the orchestrator ended, as the error that the terminal is shown."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from orchestrator.contracts.errors import DovecoteError
 _log = structlog.get_logger(__name__)
 
 
-def sentence_of(run: Callable[[], object]) -> str | None:
+def fault_of(run: Callable[[], object]) -> DovecoteError | None:
     """Run it. None when it ended well, else why not; a fault of ours goes to the log with its traceback."""
     try:
         run()
@@ -17,8 +17,11 @@ def sentence_of(run: Callable[[], object]) -> str | None:
         first = innermost(error)
         if not isinstance(first, DovecoteError):
             _log.critical("dovecote.failed", exc_info=error)
-            return f"Dovecote stopped by a fault of its own ({first!r}). Its log in data/logs says more."
-        return str(first)
+            return DovecoteError(
+                f"Dovecote stopped by a fault of its own ({first!r}).",
+                suggestion="Its log in data/logs says more. Please report this.",
+            )
+        return first
     return None
 
 

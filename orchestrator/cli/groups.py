@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from pydantic import TypeAdapter
 
+from orchestrator.channels.console import PREFIX
 from orchestrator.cli.client import ApiClient, running_client
 from orchestrator.cli.home import Home, make_home, open_home
 from orchestrator.cli.store_services import open_store_services
@@ -18,7 +19,7 @@ from orchestrator.commands import groups
 from orchestrator.commands.groups import CHANGEABLE, NewGroup
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import OperatorCaller
-from orchestrator.contracts.errors import InvalidRequest
+from orchestrator.contracts.errors import InvalidRequest, NotFound
 from orchestrator.contracts.records.groups import Group
 from orchestrator.core.text_cleaning import clean_name, clean_text
 
@@ -97,11 +98,47 @@ class StoreDesk:
         return await groups.remove_group(self._services, self._caller, folder)
 
 
+class EmptyDesk:
+    """At a home that was never used: to look at it makes nothing in it."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+
+    async def add(self, new: NewGroup) -> Group:
+        """Whoever adds makes the home first."""
+        raise self._nothing()
+
+    async def list_all(self) -> list[Group]:
+        """None."""
+        return []
+
+    async def show(self, folder: str) -> Group:
+        """None."""
+        raise self._nothing()
+
+    async def change(self, folder: str, changes: Mapping[str, object]) -> Group:
+        """None."""
+        raise self._nothing()
+
+    async def remove(self, folder: str) -> Group:
+        """None."""
+        raise self._nothing()
+
+    def _nothing(self) -> NotFound:
+        return NotFound(
+            f"There are no groups in {self._home.paths.home} yet.",
+            suggestion="Start Dovecote there once, add a group, or name another home with --home.",
+        )
+
+
 def add(home_option: Path | None, new: NewGroup) -> None:
     """Register a chat and say where its folder is."""
     home = open_home(home_option)
+    make_home(home)
     group = _at_desk(home, lambda desk: desk.add(new))
     print(f"Group {group.folder} is registered for {clean_text(group.jid)}.")
+    if not group.jid.startswith(PREFIX):
+        print("No channel serves this chat yet: today there is only the console.")
     print(f"Its instructions are in {home.paths.group(group.folder) / 'AGENT.md'}.")
 
 
@@ -111,7 +148,10 @@ def list_all(home_option: Path | None, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps([_plain(group) for group in found], indent=2))
         return
-    rows = [(g.folder, g.jid, "main" if g.is_main else _when(g), g.name) for g in found]
+    if not found:
+        print("No groups yet. The first start registers console:main.")
+        return
+    rows = [(g.folder, g.jid, _when(g), g.name) for g in found]
     for row in _columns(("FOLDER", "CHAT", "ANSWERS", "NAME"), rows):
         print(row)
 
@@ -129,8 +169,15 @@ def show(home_option: Path | None, folder: str, *, as_json: bool) -> None:
 def change(home_option: Path | None, folder: str, pairs: Sequence[str]) -> None:
     """Set what the `name=value` pairs say."""
     changes = parse_changes(pairs)
-    group = _at_desk(open_home(home_option), lambda desk: desk.change(folder, changes))
+
+    async def work(desk: GroupDesk) -> tuple[Group, Group | None]:
+        before = next((each for each in await desk.list_all() if each.is_main), None)
+        return await desk.change(folder, changes), before
+
+    group, main_before = _at_desk(open_home(home_option), work)
     print(f"Group {group.folder} is changed: {', '.join(changes)}.")
+    if group.is_main and main_before is not None and main_before.folder != group.folder:
+        print(f"It is main now; {main_before.folder} no longer is.")
 
 
 def remove(home_option: Path | None, folder: str) -> None:
@@ -150,6 +197,8 @@ def parse_changes(pairs: Sequence[str]) -> dict[str, object]:
                 f"{clean_text(pair)!r} is not a change.",
                 suggestion=f"Write NAME=VALUE with one of: {', '.join(CHANGEABLE)}.",
             )
+        if name in changes:
+            raise InvalidRequest(f"{name} is given twice.", suggestion="Give each setting once.")
         if CHANGEABLE[name] is bool:
             if value.lower() not in _WORDS:
                 raise InvalidRequest(f"{name} is {value!r}, but must be true or false.")
@@ -175,6 +224,9 @@ async def _open_desk(home: Home) -> AsyncIterator[GroupDesk]:
         async with client:
             yield HttpDesk(client)
         return
+    if not home.paths.store.exists():
+        yield EmptyDesk(home)
+        return
     make_home(home)
     async with open_store_services(home) as services:
         yield StoreDesk(services)
@@ -190,7 +242,9 @@ def _plain(group: Group) -> dict[str, Any]:
 
 
 def _when(group: Group) -> str:
-    return group.trigger if group.requires_trigger else "every message"
+    if group.is_main:
+        return "every message (main)"
+    return f"messages with {group.trigger}" if group.requires_trigger else "every message"
 
 
 def _columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

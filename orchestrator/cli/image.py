@@ -6,7 +6,7 @@ from typing import Final
 
 from orchestrator.cli.home import open_home
 from orchestrator.core.text_cleaning import clean_name
-from orchestrator.runners.engine import Engine
+from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.image import build_image
 
 DEFAULT_BASE: Final = "dovecote-base:bookworm"

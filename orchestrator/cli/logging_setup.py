@@ -11,6 +11,7 @@ from typing import Any, Final
 import structlog
 
 from orchestrator.cli.log_repeats import Repeats
+from orchestrator.contracts.os_errors import unusable
 from orchestrator.contracts.seams import Clock
 from orchestrator.settings.tree import LogSettings
 
@@ -43,9 +44,12 @@ def logging_to(log_file: Path, settings: LogSettings, *, clock: Clock, on_termin
 
 
 def _file_handler(path: Path, settings: LogSettings) -> logging.Handler:
-    handler = _RotatingHandler(
-        path, maxBytes=settings.max_bytes, backupCount=settings.keep, encoding="utf-8", errors="replace"
-    )
+    try:
+        handler = _RotatingHandler(
+            path, maxBytes=settings.max_bytes, backupCount=settings.keep, encoding="utf-8", errors="replace"
+        )
+    except OSError as error:
+        raise unusable(path, error) from None
     handler.setFormatter(_formatter(structlog.processors.JSONRenderer(ensure_ascii=False)))
     return handler
 

@@ -1,11 +1,13 @@
 """The command `dovecote`. Only typer is imported here: each command loads what it needs by itself."""
 
+import gc
 import sys
 from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
 
+from orchestrator.cli.output import allow_any_text, unwritable
 from orchestrator.contracts.errors import DovecoteError
 from orchestrator.contracts.version import VERSION
 
@@ -163,8 +165,9 @@ def image_build(
 
 def main() -> None:
     """Run a command. A failure is one sentence and what to do about it, and exit code 1."""
+    allow_any_text()
     try:
-        app()
+        _run()
     except DovecoteError as error:
         print(f"Error: {error.message}", file=sys.stderr)
         if error.suggestion:
@@ -172,8 +175,31 @@ def main() -> None:
         sys.exit(1)
     except Exception as error:  # the last owner of every fault: a person reads this, not a traceback
         place = _place(error)
-        print(f"Error: Dovecote itself failed: {error!r}{place}. Please report this.", file=sys.stderr)
+        print(f"Error: Dovecote itself failed: {error!r}{place}.", file=sys.stderr)
+        print("Please report this.", file=sys.stderr)
         sys.exit(1)
+    finally:
+        # The interpreter would look through all that was ever loaded once more, for a quarter of a second.
+        gc.freeze()
+
+
+def _run() -> None:
+    """The command, with all of its output written. Raises DovecoteError where that fails."""
+    try:
+        app()
+    except SystemExit as end:
+        # Typer swallows a broken pipe.
+        if isinstance(end.__context__, BrokenPipeError):
+            raise unwritable(end.__context__) from None
+        _flush()
+        raise
+
+
+def _flush() -> None:
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        raise unwritable(error) from None
 
 
 def _place(error: BaseException) -> str:

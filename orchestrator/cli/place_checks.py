@@ -1,28 +1,41 @@
 """The doctor's checks of the place: directories, disk, lock, log."""
 
 import asyncio
+import contextlib
+import errno
 import json
 import os
 import shutil
+import stat
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
+from orchestrator.app import SystemClock
 from orchestrator.cli.findings import Finding, Patient, broken, doubtful, well
 from orchestrator.contracts.errors import DovecoteError
+from orchestrator.contracts.os_errors import advice_for
 from orchestrator.core.text_cleaning import clean_text
 from orchestrator.paths import open_mode
+from orchestrator.store.opening import LONGEST_PATH_BYTES
 
 _LOG_TAIL_BYTES: Final = 256 * 1024
 _GIB: Final = 1024**3
+_FRESH_FOR: Final = timedelta(hours=24)
+# Logged once by every start that got as far as its store.
+_STARTED: Final = "runner.chosen"
 
 
 def check_directories(patient: Patient) -> Finding:
     """What Dovecote writes is its own, and nobody else reads it."""
     what, paths = "permissions", patient.paths
-    if not paths.home.is_dir():
-        return broken(what, f"{paths.home} is not a directory.", f"mkdir -p {paths.home}")
-    if not os.access(paths.home, os.W_OK | os.X_OK):
-        return broken(what, f"{paths.home} is not writable for this user.", f"sudo chown $USER {paths.home}")
+    if (unwritable := _why_unwritable(paths.home)) is not None:
+        return unwritable
+    size = len(os.fsencode(paths.database))
+    if size > LONGEST_PATH_BYTES:
+        why = f"The database's path {paths.database} has {size} bytes; {LONGEST_PATH_BYTES} are possible."
+        return broken(what, why, "Use a home with a shorter path.")
     for path in (paths.data, paths.store, paths.operator_token, paths.database, paths.logs, paths.groups):
         if not path.exists():
             continue
@@ -33,6 +46,24 @@ def check_directories(patient: Patient) -> Finding:
     if not paths.data.exists():
         return well(what, f"{paths.home} is writable; the first start makes data/.")
     return well(what, f"{paths.data} is private to this user.")
+
+
+def _why_unwritable(home: Path) -> Finding | None:
+    what = "permissions"
+    try:
+        is_directory = stat.S_ISDIR(home.stat().st_mode)
+        is_read_only = bool(os.statvfs(home).f_flag & os.ST_RDONLY)
+    except OSError as error:
+        mend = f"mkdir -p {home}" if error.errno == errno.ENOENT else advice_for(error)
+        return broken(what, f"{home} cannot be used: {error.strerror}.", mend)
+    if not is_directory:
+        return broken(what, f"{home} is not a directory.", "Name a directory with --home.")
+    if is_read_only:
+        refusal = OSError(errno.EROFS, os.strerror(errno.EROFS))
+        return broken(what, f"{home} cannot be written: {refusal.strerror}.", advice_for(refusal))
+    if not os.access(home, os.W_OK | os.X_OK):
+        return broken(what, f"{home} is not writable for this user.", f"sudo chown $USER {home}")
+    return None
 
 
 def check_disk(patient: Patient) -> Finding:
@@ -56,6 +87,8 @@ def check_lock(patient: Patient) -> Finding:
     lock = patient.paths.lock
     if patient.pid is not None:
         return well("orchestrator", f"Process {patient.pid} runs here.")
+    if lock.exists() and not lock.is_file():
+        return broken("orchestrator", f"The lock {lock} is not a file.", f"mv {lock} {lock}.odd")
     try:
         left = lock.read_text(encoding="ascii", errors="replace").strip()
     except OSError:
@@ -94,27 +127,48 @@ async def _status(patient: Patient) -> Any:
 
 
 def check_log(patient: Patient) -> Finding:
-    """The newest error that was logged."""
-    line = _last_error(patient.paths.log_file)
-    if line is None:
-        return well("log", f"No error in {patient.paths.log_file.name}.")
-    said = f"{line.get('event')} at {line.get('timestamp')}: {line.get('error', '')}"
+    """The errors that were logged since the last start, of the last day."""
+    errors = _fresh_errors(_tail(patient.paths.log_file), now=SystemClock().now())
+    if not errors:
+        return well("log", f"No error in {patient.paths.log_file.name} since the last start, or for a day.")
+    line = errors[-1]
+    last = f"{line.get('event')} at {line.get('timestamp')}: {line.get('error', '')}".strip(" :")
+    count = "1 error" if len(errors) == 1 else f"{len(errors)} errors"
     mend = line.get("suggestion") or f"Look into {patient.paths.log_file}."
-    return doubtful("log", clean_text(said).strip(" :")[:300], clean_text(str(mend))[:300])
+    said = clean_text(f"{count} since the last start. The last: {last}")
+    return doubtful("log", said[:300], clean_text(str(mend))[:300])
 
 
-def _last_error(path: Path) -> dict[str, object] | None:
+def _fresh_errors(lines: Sequence[Mapping[str, object]], *, now: datetime) -> list[Mapping[str, object]]:
+    starts = [place for place, line in enumerate(lines) if line.get("event") == _STARTED]
+    since_start = lines[starts[-1] :] if starts else lines
+    return [
+        line
+        for line in since_start
+        if line.get("level") in ("error", "critical") and _age(line, now) < _FRESH_FOR
+    ]
+
+
+def _age(line: Mapping[str, object], now: datetime) -> timedelta:
+    """How old it is; a line without a time counts as new."""
+    try:
+        return now - datetime.fromisoformat(str(line.get("timestamp")))
+    except (ValueError, TypeError):
+        return timedelta(0)
+
+
+def _tail(path: Path) -> list[Mapping[str, object]]:
+    """The last lines that are JSON objects."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - _LOG_TAIL_BYTES))
-            lines = file.read(_LOG_TAIL_BYTES).splitlines()
+            raw_lines = file.read(_LOG_TAIL_BYTES).splitlines()
     except OSError:
-        return None
-    for raw in reversed(lines):
-        try:
+        return []
+    lines: list[Mapping[str, object]] = []
+    for raw in raw_lines:
+        with contextlib.suppress(ValueError):
             line = json.loads(raw)
-        except ValueError:
-            continue
-        if isinstance(line, dict) and line.get("level") in ("error", "critical"):
-            return line
-    return None
+            if isinstance(line, dict):
+                lines.append(line)
+    return lines

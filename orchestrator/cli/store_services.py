@@ -16,6 +16,9 @@ from orchestrator.store.instance_lock import InstanceLock
 class NoAgents:
     """Where no orchestrator runs, no agent does."""
 
+    async def close_chat(self, chat: Jid) -> None:
+        """No agent runs here."""
+
     async def stop_chat(self, chat: Jid) -> bool:
         """There is none to stop."""
         return False

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import AgentId, Jid, TurnId
-from orchestrator.contracts.records.messages import StoredMessage
+from orchestrator.contracts.records.messages import MessageStatus, StoredMessage
 from orchestrator.core.chat.batch import select_batch
-from orchestrator.core.chat.retry import runs_alone, taken_together
+from orchestrator.core.chat.death import runs_alone, taken_together
 from orchestrator.core.chat.transcript import render_message
 from orchestrator.core.states.message import MESSAGE, MessageEvent
 from orchestrator.store import messages, outbox
@@ -31,6 +31,11 @@ class TurnBatch:
         """Message ids, oldest first."""
         return tuple(message.message_id for message in self.messages)
 
+    @property
+    def trigger_ids(self) -> tuple[str, ...]:
+        """Those of the ids that ask for an answer; the others are the chatter around them."""
+        return tuple(message.message_id for message in self.messages if message.is_trigger)
+
 
 def next_batch(tx: Transaction, services: Services, chat: Jid) -> TurnBatch | None:
     """The newest messages up to the last trigger, every trigger kept; None when none waits."""
@@ -40,18 +45,18 @@ def next_batch(tx: Transaction, services: Services, chat: Jid) -> TurnBatch | No
     caps = services.settings.queue
     last_seq = triggers[-1].seq
     chatter = messages.pending_chatter(tx, chat, before_seq=last_seq, count=caps.batch_max_messages)
+    unread = messages.count_chatter(tx, chat, before_seq=chatter[0].seq if chatter else last_seq)
     unsettled = sorted((*triggers, *chatter), key=lambda message: message.seq)
     batch = select_batch(unsettled, max_count=caps.batch_max_messages, max_bytes=caps.batch_max_bytes)
     kept_chatter = [message.seq for message in batch.messages if not message.is_trigger]
     skip_before = min(kept_chatter, default=last_seq)
-    omitted = messages.count_chatter(tx, chat, before_seq=skip_before)
     undelivered = outbox.count_untold_failures(tx, chat)
     return TurnBatch(
         chat_jid=chat,
         messages=batch.messages,
-        xml=tuple(
-            render_message(message, omitted=omitted if first else 0, undelivered=undelivered if first else 0)
-            for first, message in ((place == 0, each) for place, each in enumerate(batch.messages))
+        xml=(
+            render_message(batch.messages[0], omitted=unread + batch.omitted, undelivered=undelivered),
+            *(render_message(message) for message in batch.messages[1:]),
         ),
         skip_before_seq=skip_before,
         undelivered=undelivered,
@@ -64,13 +69,15 @@ def give_batch(
 ) -> bool:
     """Write down that the agent has these; False, and nothing is, when one of them is no longer free."""
     for message in batch.messages:
-        MESSAGE.after(message.status, MessageEvent.GIVEN)
+        MESSAGE.check(message.status, MessageEvent.GIVEN)
     seqs = [message.seq for message in batch.messages]
     given = messages.dispatch(tx, seqs, agent_id=agent_id, turn_id=turn_id, input_file=input_file)
     if given != len(seqs):
-        messages.take_back(tx, seqs, agent_id=agent_id)
+        MESSAGE.check(MessageStatus.DISPATCHED, MessageEvent.GIVEN_BACK)
+        messages.take_back(tx, seqs, agent_id=agent_id, turn_id=turn_id)
         return False
     if batch.undelivered:
         outbox.mark_told(tx, batch.chat_jid, with_seq=seqs[0], count=batch.undelivered)
+    MESSAGE.check(MessageStatus.PENDING, MessageEvent.PASSED_OVER)
     messages.skip_chatter(tx, batch.chat_jid, before_seq=batch.skip_before_seq)
     return True

@@ -3,19 +3,23 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from orchestrator.commands.services import Services
-from orchestrator.commands.turns import begin_turn, break_off, end_turn, hold
+from orchestrator.commands.turns import NO_START, begin_turn, break_off, end_turn, hold, note_progress
 from orchestrator.contracts.ids import AgentId, TurnId
-from orchestrator.contracts.records.agents import Agent, EndReason, ExitStatus
+from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, ExitStatus, TurnOutcome
 from orchestrator.contracts.records.messages import StoredMessage
-from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.codec import WireError, from_plain
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnStarted
-from orchestrator.core.chat.retry import DeathCause
+from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AGENT, AgentEventKind
 from orchestrator.store import agents, messages, requests
 from orchestrator.store.database import Transaction
+
+_ENDS_OF_STARTED: Final = frozenset(
+    {AgentEventKind.ENDED_WELL, AgentEventKind.ENDED_BADLY, AgentEventKind.RAN_OUT}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,22 +76,30 @@ def bury(tx: Transaction, services: Services, agent_id: AgentId, remains: Remain
         _end_acknowledged_turns(tx, services, agent, remains, at=at)
     left = messages.of_agent(tx, agent_id)
     if remains.reason is EndReason.START_FAILED:
-        hold(tx, services, agent, left, incident="start", at=at)
+        hold(tx, services, agent, left, incident=NO_START, at=at)
     else:
         _break_off_by_turn(tx, services, agent, left, remains, at=at)
     agents.end(
         tx,
         agent_id,
         was=agent.status,
-        now=AGENT.after(agent.status, remains.event),
+        now=AGENT.after(agent.status, _end_event(agent.status, remains.event)),
         at=at,
         exit_code=None if remains.exit is None else remains.exit.code,
         reason=remains.reason,
     )
     requests.close_box(tx, agent.box)
-    messages.move_cursor(tx, agent.chat_jid)
-    tx.wake(Topic.MESSAGES)
-    tx.wake(Topic.CHAT_VIEW)
+    note_progress(tx, agent.chat_jid)
+
+
+def _end_event(status: AgentStatus, event: AgentEventKind) -> AgentEventKind:
+    """Its end in the words of its record: a run that was cut short may not know whether it took its input."""
+    has_started = status is not AgentStatus.STARTING
+    if has_started and event is AgentEventKind.START_FAILED:
+        return AgentEventKind.ENDED_BADLY
+    if not has_started and event in _ENDS_OF_STARTED:
+        return AgentEventKind.START_FAILED
+    return event
 
 
 def _end_acknowledged_turns(
@@ -147,4 +159,4 @@ def _break_off_by_turn(
             at=at,
         )
         if turn is not None and turn.ended_at is None:
-            agents.end_turn(tx, agent.agent_id, turn.turn_id, status="died", at=at)
+            agents.end_turn(tx, agent.agent_id, turn.turn_id, outcome=TurnOutcome.DIED, at=at)

@@ -17,7 +17,6 @@ from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.messages import (
     InboundMessage,
-    MessageStatus,
     OutboxStatus,
     SenderRole,
     TextSource,
@@ -28,6 +27,7 @@ from orchestrator.contracts.wire.framing import MAX_TEXT_BYTES
 from orchestrator.core.authority import Target, allow
 from orchestrator.core.chat.slash_words import SlashWord, slash_word
 from orchestrator.core.chat.trigger import compile_trigger, wakes
+from orchestrator.core.states.message import MESSAGE, MessageEvent
 from orchestrator.core.text_cleaning import cap_text, clean_name, clean_text
 from orchestrator.store import chats, groups, messages, notices, outbox
 from orchestrator.store.database import Transaction
@@ -86,7 +86,7 @@ def _store(
         message,
         role=role,
         is_trigger=is_trigger and word is None,
-        status=MessageStatus.SKIPPED if word is not None else MessageStatus.PENDING,
+        status=MESSAGE.start if word is None else MESSAGE.after(MESSAGE.start, MessageEvent.PASSED_OVER),
         at=at,
     )
     if seq is None:

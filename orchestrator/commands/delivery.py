@@ -35,16 +35,16 @@ def claim_next(tx: Transaction, services: Services, chat: Jid, *, at: datetime) 
             return NextText()
         if item.status is OutboxStatus.UNKNOWN:
             if item.was_resent:
-                give_up(tx, services, item, why="twice no answer", at=at)
+                _fail(tx, services, item, OutboxEvent.GAVE_UP, why="twice no answer", at=at)
                 continue
             held_until = (unknown_since or at) + _HOLD_UNKNOWN_FOR
             if services.settings.outbox.on_unknown_send == "hold" and at < held_until:
                 return NextText(not_before=held_until)
-            OUTBOX.after(item.status, OutboxEvent.RESENT)
+            OUTBOX.check(item.status, OutboxEvent.RESENT)
             return NextText(item=outbox.claim(tx, item, is_resend=True))
         if send_after > at:
             return NextText(not_before=send_after)
-        OUTBOX.after(item.status, OutboxEvent.CLAIMED)
+        OUTBOX.check(item.status, OutboxEvent.CLAIMED)
         return NextText(item=outbox.claim(tx, item, is_resend=False))
     return NextText()
 
@@ -62,7 +62,7 @@ def note_unavailable(
     """It was certainly not taken: it is tried again in its place, for a day."""
     limits = services.settings.outbox
     if at - item.created_at > timedelta(seconds=limits.retry_for_s):
-        give_up(tx, services, item, why=why, at=at)
+        _fail(tx, services, item, OutboxEvent.GAVE_UP, why=why, at=at)
         return
     wait_s = delay_s(item.attempts, first_s=limits.backoff_first_s, most_s=limits.backoff_most_s)
     now = OUTBOX.after(item.status, OutboxEvent.HELD_OFF)
@@ -75,9 +75,15 @@ def note_unknown(tx: Transaction, item: OutboxItem, *, why: str, at: datetime) -
     outbox.move(tx, item, now=now, at=at, error=why)
 
 
-def give_up(tx: Transaction, services: Services, item: OutboxItem, *, why: str, at: datetime) -> None:
+def note_refused(tx: Transaction, services: Services, item: OutboxItem, *, why: str, at: datetime) -> None:
+    """The network will never take it."""
+    _fail(tx, services, item, OutboxEvent.REFUSED, why=why, at=at)
+
+
+def _fail(
+    tx: Transaction, services: Services, item: OutboxItem, event: OutboxEvent, *, why: str, at: datetime
+) -> None:
     """It will not be sent; the operator is told now, the agent in its next turn."""
-    event = OutboxEvent.REFUSED if item.status is OutboxStatus.SENDING else OutboxEvent.GAVE_UP
     outbox.move(tx, item, now=OUTBOX.after(item.status, event), at=at, error=why)
     tx.wake(Topic.CHAT_VIEW)
     main, group = groups.main(tx), groups.by_jid(tx, item.chat_jid)
@@ -104,9 +110,15 @@ def forget_in_flight(tx: Transaction, *, at: datetime) -> list[OutboxItem]:
 
 def text_to_send(services: Services, item: OutboxItem, *, locale: str, at: datetime) -> str:
     """The text as it goes out: one that waited for hours carries its time, one sent again says so."""
-    text = item.text
+    text, limit = item.text, services.text_limit(item.chat_jid)
     if item.part == 1 and at - item.created_at >= _CARRIES_TIME_AFTER:
-        text = say(Say.DELAYED_PREFIX, locale, time=f"{item.created_at:%Y-%m-%d %H:%M} UTC") + text
+        prefix = say(Say.DELAYED_PREFIX, locale, time=f"{item.created_at:%Y-%m-%d %H:%M} UTC")
+        text = _if_it_fits(prefix + text, limit, otherwise=text)
     if item.was_resent:
-        text = f"{text}\n\n{say(Say.RESENT_NOTE, locale)}"
+        text = _if_it_fits(f"{text}\n\n{say(Say.RESENT_NOTE, locale)}", limit, otherwise=text)
     return text
+
+
+def _if_it_fits(noted: str, limit: int, *, otherwise: str) -> str:
+    """A text that fills its message goes out bare: with a word more the network would refuse it."""
+    return noted if len(noted) <= limit else otherwise

@@ -1,10 +1,12 @@
 """One way into every command: authorise, run, remember the answer, commit, wake."""
 
+from dataclasses import dataclass
+
 from orchestrator.commands.catalog import CATALOG
-from orchestrator.commands.command import Command, Context
+from orchestrator.commands.command import Context
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller
-from orchestrator.contracts.errors import DovecoteError, ErrorCode, InvalidRequest, Unavailable
+from orchestrator.contracts.errors import DovecoteError, InvalidRequest, Unavailable
 from orchestrator.contracts.ids import BoxName, RequestId
 from orchestrator.contracts.wire.codec import Wire
 from orchestrator.contracts.wire.replies import Reply, ReplyError
@@ -27,54 +29,64 @@ async def execute_request(
     Met again, by its key or by its id with the same body, it gives the stored answer. A refusal is
     an answer. Raises Unavailable when the store cannot commit: the file must stay.
     """
-    command = CATALOG[type(request)]
-    at = services.clock.now()
+    asked = _Asked(services=services, caller=caller, request=request, key=key, request_id=request_id)
+    try:
+        return await services.db.run(asked.answer)
+    except Unavailable:
+        raise
+    except DovecoteError as refusal:
+        # Whatever the command had written is undone with its transaction; only the answer stays.
+        reply = _refusal(request_id, refusal)
+        return await services.db.run(lambda tx: asked.keep(tx, reply))
 
-    def body(tx: Transaction) -> Reply:
-        if (known := requests.find(tx, key)) is not None:
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """One request file and what is known of it."""
+
+    services: Services
+    caller: AgentCaller
+    request: Wire
+    key: RequestKey
+    request_id: RequestId | None
+
+    def answer(self, tx: Transaction) -> Reply:
+        """The stored answer, or the command's. Raises what the command refuses."""
+        if (known := requests.find(tx, self.key)) is not None:
             return known
-        earlier = requests.by_id(tx, caller.agent_id, request_id) if request_id is not None else None
-        if earlier is not None and earlier[1] == key.sha256:
-            reply = earlier[0]
-        elif earlier is not None:
-            reply = _refusal(request_id, _same_id_other_body(request_id))
-        else:
-            context = Context(services=services, caller=caller, at=at, key=_text_key(key))
-            reply = _answer(tx, command, context, request, request_id)
-        requests.add(tx, key, reply, agent_id=caller.agent_id, request_id=request_id, at=at)
+        if self.request_id is not None:
+            earlier = requests.by_id(tx, self.caller.agent_id, self.request_id)
+            if earlier is not None and earlier[1] != self.key.sha256:
+                raise _same_id_other_body(self.request_id)
+            if earlier is not None:
+                return self.keep(tx, earlier[0])
+        return self.keep(tx, self._run(tx))
+
+    def keep(self, tx: Transaction, reply: Reply) -> Reply:
+        """Remember the answer with the key of the file."""
+        at = self.services.clock.now()
+        requests.add(tx, self.key, reply, agent_id=self.caller.agent_id, request_id=self.request_id, at=at)
         return reply
 
-    return await services.db.run(body)
-
-
-async def forget_request(services: Services, key: RequestKey) -> None:
-    """The file is gone: what bears its name from now on is another request."""
-    await services.db.run(lambda tx: requests.close(tx, key))
+    def _run(self, tx: Transaction) -> Reply:
+        command = CATALOG[type(self.request)]
+        context = Context(
+            services=self.services,
+            caller=self.caller,
+            at=self.services.clock.now(),
+            key=_text_key(self.key),
+        )
+        allow(self.caller, command.name, command.target(tx, self.request))
+        result = command.run(tx, context, self.request)
+        if self.caller.turn_id is not None:
+            agents.count_effect(tx, self.caller.agent_id, self.caller.turn_id, is_output=False)
+        return Reply(request_id=self.request_id or RequestId(""), ok=True, result=result)
 
 
 async def unwritten_replies(services: Services) -> list[tuple[BoxName, Reply]]:
     """Answers whose reply file may not have been written before a crash."""
     async with services.db.reader() as reader:
         return await requests.unwritten_replies(reader)
-
-
-def _answer(
-    tx: Transaction, command: Command, context: Context, request: Wire, request_id: RequestId | None
-) -> Reply:
-    tx.execute("SAVEPOINT command", {})
-    try:
-        allow(context.caller, command.name, command.target(tx, request))
-        result = command.run(tx, context, request)
-    except Unavailable:
-        raise
-    except DovecoteError as error:
-        tx.execute("ROLLBACK TO command", {})
-        tx.execute("RELEASE command", {})
-        return _refusal(request_id, error)
-    tx.execute("RELEASE command", {})
-    if context.caller.turn_id is not None:
-        agents.count_effect(tx, context.caller.agent_id, context.caller.turn_id, is_output=False)
-    return Reply(request_id=request_id or RequestId(""), ok=True, result=result)
 
 
 def _text_key(key: RequestKey) -> str:
@@ -99,8 +111,3 @@ def _refusal(request_id: RequestId | None, error: DovecoteError) -> Reply:
             details=error.details or None,
         ),
     )
-
-
-def is_trespass(reply: Reply) -> bool:
-    """Whether the request named what is not the caller's to use: its file is kept as evidence."""
-    return reply.error is not None and reply.error.code == ErrorCode.FORBIDDEN

@@ -3,18 +3,20 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import Caller
 from orchestrator.contracts.errors import Conflict, InvalidRequest, NotFound
-from orchestrator.contracts.ids import GroupFolder, Jid, is_folder_name
+from orchestrator.contracts.ids import GroupFolder, Jid, is_chat_id, is_folder_name
 from orchestrator.contracts.records.groups import Group, TriggerPosition
 from orchestrator.core.authority import Target, allow
 from orchestrator.core.chat.trigger import compile_trigger, default_trigger
 from orchestrator.core.text_cleaning import clean_name
+from orchestrator.core.wording import CATALOGUES, knows_language
 from orchestrator.settings.tree import is_timezone
-from orchestrator.shipped import load_shipped
+from orchestrator.shipped import template_for
 from orchestrator.store import groups
 from orchestrator.store.database import Transaction
 from orchestrator.store.group_folders import create_group_folder
@@ -60,18 +62,18 @@ async def add_group(services: Services, caller: Caller, new: NewGroup) -> Group:
     allow(caller, "manage_groups", Target(chat_jid=new.jid, group=None, is_registered=False))
     folder = _valid_folder(new.folder)
     values = _columns(services, new)
-    if not new.jid.strip() or (":" not in new.jid and "@" not in new.jid):
+    if not is_chat_id(new.jid):
         raise InvalidRequest(
-            f"{new.jid!r} is not the id of a chat.",
+            f"{new.jid[:200]!r} is not the id of a chat.",
             suggestion="Give one such as console:main or 1203@g.us.",
         )
     await services.db.run(lambda tx: _refuse_taken(tx, folder, new))
-    shipped = await asyncio.to_thread(load_shipped)
+    template = await asyncio.to_thread(partial(template_for, is_main=new.is_main))
     await asyncio.to_thread(
         create_group_folder,
         services.paths.groups,
         folder,
-        template=shipped.main_agent_md if new.is_main else shipped.group_agent_md,
+        template=template,
         adopt=new.adopt,
     )
     at = services.clock.now()
@@ -122,7 +124,9 @@ async def change_group(
         _check_group(changed)
         return groups.change(tx, group.folder, groups.columns(changed))
 
-    return await services.db.run(body)
+    changed = await services.db.run(body)
+    await services.control.close_chat(changed.jid)  # a running agent was started with what was before
+    return changed
 
 
 async def remove_group(services: Services, caller: Caller, folder: str) -> Group:
@@ -158,24 +162,39 @@ def _valid_folder(name: str) -> GroupFolder:
 
 def _columns(services: Services, new: NewGroup) -> dict[str, Any]:
     assistant = services.settings.assistant
-    assistant_name = clean_name(new.assistant_name or assistant.name)
+    assistant_name = clean_name(_given(new.assistant_name, assistant.name))
+    if new.locale is not None:
+        _check_locale(new.locale)
     group = Group(
         folder=GroupFolder(new.folder),
         jid=new.jid,
-        name=clean_name(new.name or new.folder),
-        trigger=new.trigger or default_trigger(assistant_name),
+        name=clean_name(_given(new.name, new.folder)),
+        trigger=_given(new.trigger, default_trigger(assistant_name)),
         assistant_name=assistant_name,
         requires_trigger=new.requires_trigger,
         is_main=new.is_main,
         trigger_position=_position(new.trigger_position),
         reply_triggers=new.reply_triggers,
         timezone=new.timezone,
-        locale=new.locale or assistant.locale,
+        locale=_given(new.locale, assistant.locale),
         added_at=services.clock.now(),
         number=0,
     )
     _check_group(group)
     return groups.columns(group)
+
+
+def _given(value: str | None, default: str) -> str:
+    """An empty text is a value, to be refused: only None takes the default."""
+    return default if value is None else value
+
+
+def _check_locale(locale: str) -> None:
+    if not knows_language(locale):
+        raise InvalidRequest(
+            f"There are no sentences in the language {locale!r}.",
+            suggestion=f"Known ones: {', '.join(CATALOGUES)}.",
+        )
 
 
 def _check_group(group: Group) -> None:
@@ -200,6 +219,8 @@ def _check_type(name: str, value: object) -> None:
         )
     if not isinstance(value, expected) and not (name == "timezone" and value is None):
         raise InvalidRequest(f"{name} takes a value of type {expected.__name__}, not {value!r}.")
+    if name == "locale":
+        _check_locale(str(value))
 
 
 def _position(name: str) -> TriggerPosition:

@@ -8,7 +8,7 @@ from orchestrator.commands.turns import end_turn
 from orchestrator.contracts.ids import TurnId
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnError, TurnStatus
-from orchestrator.core.chat.retry import DeathCause
+from orchestrator.core.chat.death import DeathCause
 from orchestrator.store import agents, messages
 from orchestrator.store.database import Transaction
 

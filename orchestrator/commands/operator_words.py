@@ -30,9 +30,11 @@ async def _retry(services: Services, message: InboundMessage) -> None:
 
     def body(tx: Transaction) -> None:
         again = _latest_unfinished(tx, message)
-        for each in again:
-            MESSAGE.after(each.status, MessageEvent.RETRIED)
+        context = messages.broken_with(tx, again[0]) if again else []
+        for each in (*again, *context):
+            MESSAGE.check(each.status, MessageEvent.RETRIED)
             messages.give_back(tx, each, tries=0, deaths=0)
+        messages.move_cursor(tx, message.chat_jid)
         tx.wake(Topic.MESSAGES)
         what = Say.RETRYING if again else Say.NOTHING_TO_RETRY
         _tell(tx, services, message, what, at)

@@ -1,7 +1,7 @@
 """What every command may use, passed as one value."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, MutableMapping
+from dataclasses import dataclass, field
 
 from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.seams import AgentControl, Checkpoints, Clock, Wakeups
@@ -12,7 +12,10 @@ from orchestrator.store.database import Database
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """The parts a command works with. text_limit: the longest text a chat's channel takes."""
+    """The parts a command works with. text_limit: the longest text a chat's channel takes.
+
+    troubles: of each part that is being started again: why.
+    """
 
     db: Database
     clock: Clock
@@ -22,3 +25,4 @@ class Services:
     paths: Paths
     text_limit: Callable[[Jid], int]
     control: AgentControl
+    troubles: MutableMapping[str, str] = field(default_factory=dict)

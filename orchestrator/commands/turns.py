@@ -6,13 +6,13 @@ from typing import Final
 
 from orchestrator.commands.outgoing import presentable, queue_notice, queue_text
 from orchestrator.commands.services import Services
-from orchestrator.contracts.ids import TurnId
-from orchestrator.contracts.records.agents import Agent
+from orchestrator.contracts.ids import Jid, TurnId
+from orchestrator.contracts.records.agents import Agent, TurnOutcome
 from orchestrator.contracts.records.messages import MessageStatus, StoredMessage, TextSource
 from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnStarted, TurnStatus
 from orchestrator.core.backoff import delay_s
-from orchestrator.core.chat.retry import FIRST_WAIT_S, DeathCause, after_death
+from orchestrator.core.chat.death import FIRST_WAIT_S, DeathCause, after_death
 from orchestrator.core.states.message import MESSAGE, MessageEvent
 from orchestrator.core.wording import Say
 from orchestrator.store import agents, messages, notices, outbox
@@ -21,6 +21,25 @@ from orchestrator.store.database import Transaction
 MOST_HOLD_S: Final = 300.0
 HOLD_FOR: Final = timedelta(hours=24)
 _PROVIDER_CODES: Final = frozenset({"PROVIDER_RATE_LIMITED", "PROVIDER_OVERLOADED"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incident:
+    """A failure that is not a message's own. told_from: at which occurrence in a row the chat is told."""
+
+    name: str
+    sentence: Say
+    told_from: int
+
+
+NO_START: Final = Incident(name="start", sentence=Say.CANNOT_START, told_from=3)
+"""A start may fail once or twice by chance."""
+NO_ROOM: Final = Incident(name="disk", sentence=Say.NO_ROOM, told_from=1)
+NO_PROVIDER: Final = Incident(name="provider", sentence=Say.PROVIDER_TROUBLE, told_from=1)
+
+
+HOLDING: Final = (NO_START, NO_ROOM, NO_PROVIDER)
+"""What messages of a chat may wait for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +98,7 @@ def end_turn(
         tx,
         agent.agent_id,
         event.turn_id,
-        status=event.status.value,
+        outcome=TurnOutcome(event.status.value),
         at=at,
         error=event.error,
         usage=event.usage,
@@ -91,11 +110,11 @@ def end_turn(
     if event.status is TurnStatus.SUCCESS:
         _settle_well(tx, services, agent, event.turn_id, given, has_effects=has_effects, at=at)
     elif event.status is TurnStatus.ERROR and not has_effects and _is_provider_trouble(event):
-        hold(tx, services, agent, given, incident="provider", at=at)
+        hold(tx, services, agent, given, incident=NO_PROVIDER, at=at)
     else:
         cause = cancelled_by if event.status is TurnStatus.CANCELLED else DeathCause.AGENT
         break_off(tx, services, agent, given, has_effects=has_effects, cause=cause, at=at)
-    _note_progress(tx, agent)
+    note_progress(tx, agent.chat_jid)
 
 
 def _settle_well(
@@ -112,7 +131,7 @@ def _settle_well(
     unanswered = [] if has_effects else [each for each in given if each.is_trigger]
     again = [each for each in unanswered if not each.is_nudged]
     for message in again:
-        MESSAGE.after(message.status, MessageEvent.GIVEN_BACK)
+        MESSAGE.check(message.status, MessageEvent.GIVEN_BACK)
         messages.give_back(tx, message, tries=message.tries, deaths=message.deaths, is_nudged=True)
     done = [each.seq for each in given if each not in again]
     messages.move(
@@ -124,7 +143,7 @@ def _settle_well(
     if unanswered and not again:
         incident = f"empty:{agent.agent_id}:{turn_id}"
         queue_notice(tx, services, chat=agent.chat_jid, what=Say.EMPTY_ANSWER, incident=incident, at=at)
-    if notices.close(tx, f"provider:{agent.chat_jid}"):
+    if notices.close(tx, f"{NO_PROVIDER.name}:{agent.chat_jid}"):
         incident = f"provider-back:{agent.agent_id}:{turn_id}"
         queue_notice(tx, services, chat=agent.chat_jid, what=Say.PROVIDER_BACK, incident=incident, at=at)
 
@@ -159,7 +178,7 @@ def break_off(
             messages.move(tx, [message.seq], was=message.status, now=now)
             if message.is_trigger:
                 broken.add(verdict.event)
-    if not broken or cause is DeathCause.STOPPED:
+    if not broken or cause in (DeathCause.STOPPED, DeathCause.VIOLATED):
         return
     what = Say.PARTIAL if MessageEvent.BROKEN_OFF in broken else Say.FAILED
     if cause is DeathCause.TIMED_OUT:
@@ -174,52 +193,71 @@ def hold(
     agent: Agent,
     given: list[StoredMessage],
     *,
-    incident: str,
+    incident: Incident,
     at: datetime,
 ) -> None:
     """Give messages back for a failure that is not theirs: they wait, up to 5 min apart, for a day.
 
-    incident: `provider` or `start`; the chat is told once, and once more when it is over.
+    The chat is told of the incident once, and once more when it is over.
     """
-    name = f"{incident}:{agent.chat_jid}"
+    name = f"{incident.name}:{agent.chat_jid}"
     count, is_told = notices.count_one(tx, name, at=at)
     for message in given:
         since = messages.held_since(tx, message.seq)
         if since is not None and at - since > HOLD_FOR:
-            now = MESSAGE.after(message.status, MessageEvent.GAVE_UP)
-            messages.move(tx, [message.seq], was=message.status, now=now)
-            key = f"held-too-long:{message.chat_jid}:{message.seq}"
-            queue_notice(tx, services, chat=agent.chat_jid, what=Say.FAILED, incident=key, at=at)
-            continue
-        messages.give_back(
-            tx,
-            message,
-            tries=message.tries,
-            deaths=message.deaths,
-            held_since=since,
-            is_nudged=message.is_nudged,
-        )
-        outbox.mark_untold(tx, message.chat_jid, with_seq=message.seq)
+            _give_up_holding(tx, services, message, at=at)
+        else:
+            _keep_for_later(tx, message, held_since=since)
     wait_s = delay_s(count, first_s=FIRST_WAIT_S, most_s=MOST_HOLD_S)
     messages.hold_chat(tx, agent.chat_jid, until=at + timedelta(seconds=wait_s), now=at)
-    # A start may fail once by chance; a provider that refuses has said so itself.
-    if not is_told and count >= (3 if incident == "start" else 1):
-        what = Say.CANNOT_START if incident == "start" else Say.PROVIDER_TROUBLE
+    if not is_told and count >= incident.told_from:
         key = f"{name}:{agent.agent_id}"
-        queue_notice(tx, services, chat=agent.chat_jid, what=what, incident=key, at=at)
+        queue_notice(tx, services, chat=agent.chat_jid, what=incident.sentence, incident=key, at=at)
         notices.mark_told(tx, name, at=at)
-    _note_progress(tx, agent)
+    note_progress(tx, agent.chat_jid)
+
+
+def _give_up_holding(tx: Transaction, services: Services, message: StoredMessage, *, at: datetime) -> None:
+    now = MESSAGE.after(message.status, MessageEvent.GAVE_UP)
+    messages.move(tx, [message.seq], was=message.status, now=now)
+    key = f"held-too-long:{message.chat_jid}:{message.seq}"
+    queue_notice(tx, services, chat=message.chat_jid, what=Say.HELD_TOO_LONG, incident=key, at=at)
+
+
+def _keep_for_later(tx: Transaction, message: StoredMessage, *, held_since: datetime | None) -> None:
+    MESSAGE.check(message.status, MessageEvent.GIVEN_BACK)
+    messages.give_back(
+        tx,
+        message,
+        tries=message.tries,
+        deaths=message.deaths,
+        held_since=held_since,
+        is_nudged=message.is_nudged,
+    )
+    outbox.mark_untold(tx, message.chat_jid, with_seq=message.seq)
+
+
+def note_no_room(tx: Transaction, services: Services, chat: Jid, *, at: datetime) -> None:
+    """The disk is too full to start an agent for this chat: it is told once."""
+    name = f"{NO_ROOM.name}:{chat}"
+    count, is_told = notices.count_one(tx, name, at=at)
+    if not is_told and count >= NO_ROOM.told_from:
+        key = f"{name}:{at.timestamp():.0f}"
+        queue_notice(tx, services, chat=chat, what=NO_ROOM.sentence, incident=key, at=at)
+        notices.mark_told(tx, name, at=at)
 
 
 def note_good_start(tx: Transaction, services: Services, agent: Agent, *, at: datetime) -> None:
     """An agent of this chat runs: if people were told that none could, they are told that it is over."""
-    if notices.close(tx, f"start:{agent.chat_jid}"):
+    over = [notices.close(tx, f"{each.name}:{agent.chat_jid}") for each in (NO_START, NO_ROOM)]
+    if any(over):
         incident = f"start-again:{agent.agent_id}"
         queue_notice(tx, services, chat=agent.chat_jid, what=Say.WORKING_AGAIN, incident=incident, at=at)
 
 
-def _note_progress(tx: Transaction, agent: Agent) -> None:
-    messages.move_cursor(tx, agent.chat_jid)
+def note_progress(tx: Transaction, chat: Jid) -> None:
+    """Something of the chat is settled or waits again: the cursor follows, and who listens looks."""
+    messages.move_cursor(tx, chat)
     tx.wake(Topic.MESSAGES)
     tx.wake(Topic.CHAT_VIEW)
 

@@ -1,13 +1,17 @@
 """What people look at: a chat's texts, and how the whole is doing."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from orchestrator.commands.services import Services
+from orchestrator.commands.turns import HOLDING
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.records.groups import Group
-from orchestrator.contracts.records.messages import OutboxItem
-from orchestrator.store import agents, groups, messages, outbox
+from orchestrator.contracts.records.messages import OutboxItem, StoredMessage
+from orchestrator.core.authority import not_registered
+from orchestrator.store import agents, groups, messages, notices, outbox
+from orchestrator.store.database import Reader
 
 _TEXTS_AT_ONCE = 100
 
@@ -24,8 +28,9 @@ class ChatPosition:
 class ChatView:
     """What a client of a chat sees. last_id: where to go on. unsettled: messages without an outcome.
 
-    unfinished: messages that ended half-way or failed, with their status. undelivered: texts that
-    could not be sent.
+    heard: what people wrote. unfinished: messages that ended half-way or failed, with their status.
+    undelivered: texts that could not be sent. held_by: incidents that the chat was told of and that
+    its messages wait for: start, provider, disk.
     """
 
     texts: tuple[OutboxItem, ...]
@@ -34,6 +39,8 @@ class ChatView:
     outbox_waiting: int
     undelivered: int
     unfinished: tuple[tuple[MessageId, str], ...]
+    held_by: tuple[str, ...] = ()
+    heard: tuple[StoredMessage, ...] = ()
 
     @property
     def is_quiet(self) -> bool:
@@ -43,9 +50,15 @@ class ChatView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusView:
-    """How the whole is doing, at one moment."""
+    """How the whole is doing, at one moment.
+
+    settled_up_to: by chat, the number of the last message before the first unsettled one. troubles:
+    of each part that is being started again: why.
+    """
 
     groups: tuple[Group, ...]
+    settled_up_to: Mapping[Jid, int]
+    troubles: Mapping[str, str]
     live_agents: tuple[Agent, ...]
     messages_waiting: int
     texts_waiting: int
@@ -58,8 +71,18 @@ async def chat_position(services: Services, chat: Jid) -> ChatPosition:
         return ChatPosition(last_id=last_id, last_seq=await messages.last_seq(reader, chat))
 
 
-async def chat_view(services: Services, chat: Jid, *, after: int, after_seq: int = 0) -> ChatView:
-    """What came behind outbox id `after` and message `after_seq`.
+async def group_of_chat(services: Services, chat: Jid) -> Group:
+    """The group that is this chat. Raises NotFound."""
+    group = await services.db.run(lambda tx: groups.by_jid(tx, chat))
+    if group is None:
+        raise not_registered(chat)
+    return group
+
+
+async def chat_view(
+    services: Services, chat: Jid, *, after: int, after_seq: int = 0, heard_seq: int = 0
+) -> ChatView:
+    """What was sent behind outbox id `after`, went wrong behind `after_seq`, was heard behind `heard_seq`.
 
     The counts are read before the texts: a text that was waiting then is counted or shown, never neither.
     """
@@ -73,8 +96,15 @@ async def chat_view(services: Services, chat: Jid, *, after: int, after_seq: int
             unsettled=unsettled,
             outbox_waiting=waiting,
             undelivered=await outbox.count_failed(reader, chat, after_id=after),
+            held_by=await _held_by(reader, chat),
+            heard=tuple(await messages.heard_after(reader, chat, after_seq=heard_seq, count=_TEXTS_AT_ONCE)),
             unfinished=tuple(await messages.list_unfinished(reader, chat, after_seq=after_seq)),
         )
+
+
+async def _held_by(reader: Reader, chat: Jid) -> tuple[str, ...]:
+    told = await notices.told(reader, [f"{each.name}:{chat}" for each in HOLDING])
+    return tuple(each.name for each in HOLDING if f"{each.name}:{chat}" in told)
 
 
 async def status_view(services: Services) -> StatusView:
@@ -82,6 +112,8 @@ async def status_view(services: Services) -> StatusView:
     async with services.db.reader() as reader:
         return StatusView(
             groups=tuple(await groups.list_all(reader)),
+            settled_up_to=await messages.cursors(reader),
+            troubles=dict(services.troubles),
             live_agents=tuple(await agents.list_live(reader)),
             messages_waiting=await messages.count_waiting(reader),
             texts_waiting=await outbox.count_all_waiting(reader),

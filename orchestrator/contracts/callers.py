@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, TurnId
+from orchestrator.contracts.records.agents import Agent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +26,17 @@ class AgentCaller:
     chat_jid: Jid
     is_main: bool
     turn_id: TurnId | None = None
+
+
+def caller_of(agent: Agent) -> AgentCaller:
+    """The caller that a stored agent is, outside of any turn."""
+    return AgentCaller(
+        agent_id=agent.agent_id,
+        box=agent.box,
+        group=agent.group,
+        chat_jid=agent.chat_jid,
+        is_main=agent.is_main,
+    )
 
 
 Caller = HostCaller | OperatorCaller | AgentCaller

@@ -27,6 +27,8 @@ RESERVED_FOLDERS: Final = frozenset(
     | {f"com{n}" for n in range(1, 10)}
     | {f"lpt{n}" for n in range(1, 10)}
 )
+CHAT_ID: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*:[^\s:]{1,200}|[^\s@:]{1,200}@[^\s@:]{1,200}")
+"""A network of ours and a name, such as `console:main`, or `local@server` as WhatsApp has them."""
 _ID_ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
@@ -43,6 +45,11 @@ def is_file_name(name: str) -> bool:
 def is_folder_name(name: str) -> bool:
     """Whether `name` may be a group's folder; whether it is free is the store's to say."""
     return FOLDER_NAME.fullmatch(name) is not None and name not in RESERVED_FOLDERS
+
+
+def is_chat_id(text: str) -> bool:
+    """Whether `text` can be the id of a chat or a person."""
+    return CHAT_ID.fullmatch(text) is not None and text.isprintable()
 
 
 def group_box(folder: GroupFolder) -> BoxName:

@@ -3,7 +3,7 @@
 Obligations are in the docstrings; one agreement suite a Protocol runs over all implementations.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
@@ -40,7 +40,6 @@ class Topic(StrEnum):
 
     MESSAGES = "messages"
     OUTBOX = "outbox"
-    BOXES = "boxes"
     CHAT_VIEW = "chat_view"
 
 
@@ -139,7 +138,7 @@ class AgentHandle(Protocol):
 
     @property
     def process_ref(self) -> str:
-        """What `Runner.stop_leftover` needs to find the process after a crash."""
+        """What `Runner.stop_leftovers` needs to find the process after a crash."""
         ...
 
     @property
@@ -147,8 +146,12 @@ class AgentHandle(Protocol):
         """Whether the image knows only the seed document: no `ready`, no events."""
         ...
 
-    async def check_walls(self) -> None:
-        """Compare what is mounted with the plan, after `ready` and before input. Raises StartFailed."""
+    async def check_walls(self, reported: Mapping[str, str]) -> None:
+        """Compare what is mounted with the plan, after `ready` and before input. Raises StartFailed.
+
+        reported: container path to `device:inode`, as the agent says in `ready`; it counts where the
+        host may not look for itself. Empty from a legacy agent.
+        """
         ...
 
     async def write_input(self, line: bytes) -> None:
@@ -245,6 +248,10 @@ class BoxPort(Protocol):
 class AgentControl(Protocol):
     """What commands may ask of running agents."""
 
+    async def close_chat(self, chat: Jid) -> None:
+        """Let the agent that holds this chat finish its turn and exit, so that the next one starts afresh."""
+        ...
+
     async def stop_chat(self, chat: Jid) -> bool:
         """Stop the agent that holds this chat, and fail what it was given; False if none does."""
         ...
@@ -277,7 +284,7 @@ class Boxes(Protocol):
         """Requests taken from now on belong to that turn; None: to the run outside of any turn."""
         ...
 
-    async def settle_messages(self, box: BoxName, *, at_most_s: float) -> None:
+    async def take_waiting_texts(self, box: BoxName, *, at_most_s: float) -> None:
         """Take every request that lies in `messages/` now, so that order is the agent's order."""
         ...
 

@@ -37,11 +37,13 @@ def _anything(caller: Caller, target: Target) -> None:
 
 def _any_registered_chat(caller: Caller, target: Target) -> None:
     if not target.is_registered:
-        raise NotFound(
-            f"No group is registered for the chat {target.chat_jid!r}.",
-            code=ErrorCode.NOT_REGISTERED,
-            suggestion="Use the chat id of a registered group.",
-        )
+        if isinstance(caller, AgentCaller) or target.chat_jid is None:
+            raise NotFound(
+                f"No group is registered for the chat {target.chat_jid!r}.",
+                code=ErrorCode.NOT_REGISTERED,
+                suggestion="Use the chat id of a registered group.",
+            )
+        raise not_registered(target.chat_jid)
 
 
 def _own_chat(caller: Caller, target: Target) -> None:
@@ -74,6 +76,15 @@ def allow(caller: Caller, command: str, target: Target) -> None:
     if rule is None:
         raise Forbidden(f"The {kind} may not use {command}.", suggestion="Ask the operator to do it.")
     rule(caller, target)
+
+
+def not_registered(chat: Jid) -> NotFound:
+    """The error for people: with the command that registers the chat."""
+    return NotFound(
+        f"No group is registered for the chat {chat!r}.",
+        code=ErrorCode.NOT_REGISTERED,
+        suggestion=f"Register it: dovecote group add FOLDER --jid {chat}",
+    )
 
 
 def _kind(caller: Caller) -> _Kind:

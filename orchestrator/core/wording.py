@@ -14,9 +14,11 @@ class Say(StrEnum):
 
     STILL_WORKING = "still_working"
     CANNOT_START = "cannot_start"
+    NO_ROOM = "no_room"
     WORKING_AGAIN = "working_again"
     PARTIAL = "partial"
     FAILED = "failed"
+    HELD_TOO_LONG = "held_too_long"
     TIMED_OUT = "timed_out"
     EMPTY_ANSWER = "empty_answer"
     STOPPED = "stopped"
@@ -39,6 +41,10 @@ ENGLISH: Final[Mapping[Say, str]] = {
         "The assistant can't be started at the moment. Your message is kept and will be answered "
         "as soon as it works again."
     ),
+    Say.NO_ROOM: (
+        "There is too little space left on the disk to answer. Your message is kept and will be answered "
+        "when there is room again."
+    ),
     Say.WORKING_AGAIN: "The assistant is working again.",
     Say.PARTIAL: (
         "The assistant stopped half-way. What it has done so far stands. Write /retry to run your "
@@ -46,6 +52,10 @@ ENGLISH: Final[Mapping[Say, str]] = {
     ),
     Say.FAILED: (
         "Sorry, the assistant could not finish this after several tries. Write /retry to try once more."
+    ),
+    Say.HELD_TOO_LONG: (
+        "Sorry, the assistant could not be reached for a whole day, so this was not answered. Write /retry "
+        "to try once more."
     ),
     Say.TIMED_OUT: (
         "This took too long, so the assistant was stopped. What it has done so far stands. Write /retry "
@@ -64,7 +74,10 @@ ENGLISH: Final[Mapping[Say, str]] = {
         "answered when it is back."
     ),
     Say.PROVIDER_BACK: "The model service is back.",
-    Say.OVER_BUDGET_BOX: "The assistant was stopped because it wrote more files than it may.",
+    Say.OVER_BUDGET_BOX: (
+        "The assistant was stopped because it did with its files what it may not. Write /retry to run your "
+        "message again."
+    ),
     Say.TURN_CUT: "[… cut here: the answer was longer than 10 MiB]",
     Say.RESENT_NOTE: "(Sent again: the connection broke off, so you may see this twice.)",
 }
@@ -73,11 +86,19 @@ CATALOGUES: Final[Mapping[str, Mapping[Say, str]]] = {"en": ENGLISH}
 """Language to sentences. What a catalogue lacks is said in English."""
 
 
+def knows_language(locale: str) -> bool:
+    """Whether there are sentences in the language of `locale`."""
+    return _language(locale) in CATALOGUES
+
+
 def say(key: Say, locale: str, **facts: object) -> str:
     """The sentence in the language of `locale`, such as `en` or `pt_BR.UTF-8`; English if it is not known.
 
     facts: every field of the template; their values stand in the sentence as they are.
     """
-    language = locale.replace("-", "_").partition("_")[0].partition(".")[0].lower()
-    template = CATALOGUES.get(language, ENGLISH).get(key, ENGLISH[key])
+    template = CATALOGUES.get(_language(locale), ENGLISH).get(key, ENGLISH[key])
     return template.format(**facts)
+
+
+def _language(locale: str) -> str:
+    return locale.replace("-", "_").partition("_")[0].partition(".")[0].lower()

@@ -1,7 +1,7 @@
 """The one root task group: what must live, and what may be started again."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, MutableMapping
 
 import structlog
 
@@ -16,13 +16,13 @@ class Activities:
     """Runs activities until the task group ends.
 
     A vital one that fails ends the process, so that the service manager starts it anew. A
-    replaceable one (a channel, the API) is started again with growing pauses.
+    replaceable one (a channel, the API) is started again with growing pauses; until it is well
+    again `troubles` holds why.
     """
 
-    def __init__(self, group: asyncio.TaskGroup) -> None:
+    def __init__(self, group: asyncio.TaskGroup, troubles: MutableMapping[str, str]) -> None:
         self._group = group
-        self.troubles: dict[str, str] = {}
-        """Of each replaceable activity that is not well: why. Shown by the doctor."""
+        self._troubles = troubles
 
     def start_vital(self, name: str, activity: Activity) -> asyncio.Task[None]:
         """Start what the process cannot live without."""
@@ -45,9 +45,9 @@ class Activities:
                 await activity()
             except Exception as error:  # a part that may fail must not take the others with it
                 pause_s = delay_s(attempt, first_s=2, most_s=300)
-                self.troubles[name] = str(error)
+                self._troubles[name] = str(error)
                 _log.error("activity.restarting", activity=name, error=repr(error), pause_s=pause_s)
                 await asyncio.sleep(pause_s)
             else:
-                self.troubles.pop(name, None)
+                self._troubles.pop(name, None)
                 return

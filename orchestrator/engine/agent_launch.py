@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
@@ -15,11 +16,16 @@ from orchestrator.contracts.records.launch import AgentPlaces, LaunchPlan, Resou
 from orchestrator.contracts.wire.container_io import AgentDefinition, ContainerInput
 from orchestrator.core.agents.launch_plan import plan_launch
 from orchestrator.core.chat.transcript import render_prompt
+from orchestrator.core.chat.trigger import plain_word
 from orchestrator.core.text_cleaning import cap_text
 from orchestrator.store.group_files import give_workspace, read_instructions
 
 _MAX_INSTRUCTIONS_BYTES: Final = 64 * 1024
 _GLOBAL: Final = "global"
+_LABEL_DEADLINE: Final = timedelta(days=1)
+"""What a container's label says: whoever finds one older than this has found a forgotten one."""
+DRIVERS_WITHOUT_A_MODEL: Final = frozenset({"builtin", "script"})
+"""They run no commands that a model thought of, so they may run without walls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +61,7 @@ async def prepare_places(services: Services, group: Group, identity: Identity, b
     return await asyncio.to_thread(prepare)
 
 
-def launch_plan(
+def plan_for_group(
     services: Services,
     group: Group,
     identity: Identity,
@@ -77,6 +83,8 @@ def launch_plan(
         gid=identity.uid,
         image=wanted.image,
         command=command,
+        deadline=services.clock.now() + _LABEL_DEADLINE,
+        runs_model_commands=wanted.driver not in DRIVERS_WITHOUT_A_MODEL,
     )
 
 
@@ -95,6 +103,7 @@ async def container_input(
         messages=batch.xml,
         prompt=render_prompt(batch.xml),
         inputs=batch.ids,
+        triggers=batch.trigger_ids,
         group_folder=group.folder,
         chat_jid=group.jid,
         assistant_name=group.assistant_name,
@@ -106,11 +115,17 @@ async def container_input(
         agent=AgentDefinition(
             driver=services.settings.agent.driver,
             instructions=instructions,
-            options={"trigger": group.trigger},
+            options=_options(group),
         ),
         timezone=group.timezone or services.settings.assistant.timezone,
         locale=group.locale,
     )
+
+
+def _options(group: Group) -> dict[str, str]:
+    """How the assistant is called, so that the driver `builtin` can take the address out of a text."""
+    word = plain_word(group.trigger, assistant_name=group.assistant_name)
+    return {"trigger_position": group.trigger_position.value} | ({} if word is None else {"trigger": word})
 
 
 def _instructions(groups: Path, group: Group) -> str:

@@ -13,7 +13,7 @@ from orchestrator.core.text_cleaning import clean_text
 _TAIL_LINES: Final = 20
 
 
-class AgentLog:
+class AgentLogFile:
     """Appends lines to `data/logs/agents/{folder}.log`; writing happens in a thread."""
 
     def __init__(self, path: Path, *, max_bytes: int, keep: int) -> None:

@@ -14,17 +14,17 @@ from orchestrator.contracts.seams import AgentHandle
 from orchestrator.contracts.wire.codec import to_json
 from orchestrator.contracts.wire.container_io import PROTOCOL, Ready
 from orchestrator.contracts.wire.framing import OutputReader
-from orchestrator.core.chat.retry import DeathCause
+from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AGENT, AgentEventKind
-from orchestrator.engine.agent_launch import container_input, identity_for, launch_plan, prepare_places
-from orchestrator.engine.agent_log import AgentLog
-from orchestrator.engine.finishing import finish
+from orchestrator.engine.agent_launch import container_input, identity_for, plan_for_group, prepare_places
+from orchestrator.engine.agent_log import AgentLogFile
 from orchestrator.engine.follow_ups import FollowUps
 from orchestrator.engine.legacy_collector import LegacyCollector
 from orchestrator.engine.persistence import persist
 from orchestrator.engine.run_end import bury_run
 from orchestrator.engine.run_minder import RunMinder
 from orchestrator.engine.run_state import Phase, RunParts, RunState
+from orchestrator.engine.shielding import finish
 from orchestrator.engine.turn_collector import RunCallbacks, TurnCollector
 from orchestrator.store import agents, groups, sessions
 from orchestrator.store.database import Transaction
@@ -45,7 +45,7 @@ class AgentRun:
         self._over = asyncio.Event()
         logs = self._services.settings.logs
         path = self._services.paths.logs / "agents" / f"{group.folder}.log"
-        self._agent_log = AgentLog(path, max_bytes=logs.max_bytes, keep=logs.keep)
+        self._agent_log = AgentLogFile(path, max_bytes=logs.max_bytes, keep=logs.keep)
 
     async def over(self, *, within_s: float) -> bool:
         """Wait until it is dead and buried; False when the time ran out first."""
@@ -107,8 +107,8 @@ class AgentRun:
 
         return await services.db.run(body)
 
-    async def _live(self, batch: TurnBatch, turn_id: TurnId, session_id: str | None) -> ExitStatus:
-        """Start it and take what it says until it is gone."""
+    async def _live(self, batch: TurnBatch, turn_id: TurnId, session_id: str | None) -> ExitStatus | None:
+        """Start it and take what it says until it is gone; None if nobody can say how it ended."""
         state, services = self.state, self._services
         line = await self._prepare(batch, turn_id, session_id)
         handle = state.handle
@@ -118,16 +118,19 @@ class AgentRun:
             lambda tx: agents.set_process(tx, state.agent_id, handle.process_ref, is_legacy=handle.is_legacy),
         )
         services.checkpoints.reached("agent.started")
+        # Before anything is read or written: a legacy agent's input begins its first turn.
+        collector = await self._collector(handle, turn_id)
         minder = RunMinder(state, handle, close=self.follow_ups.close)
         async with asyncio.TaskGroup() as tasks:
             logging = tasks.create_task(self._agent_log.drain(handle.log_output()), name="agent log")
             minding = tasks.create_task(minder.run(), name="agent clock")
-            reading = tasks.create_task(self._read(handle, turn_id), name="agent output")
+            reading = tasks.create_task(self._read(handle, collector), name="agent output")
             try:
                 await self._open(handle, first_input=line, reading=reading)
             except (StartFailed, Unavailable) as error:
                 self._note_failed_start(error)
-                await handle.kill()
+                with contextlib.suppress(Unavailable):  # its burial tries again
+                    await handle.kill()
             status = await self._wait_for_end(handle, reading)
             minding.cancel()
             await asyncio.wait({logging}, timeout=1.0)
@@ -152,7 +155,7 @@ class AgentRun:
                 suggestion="Check them: dovecote doctor",
             ) from error
         parts.boxes.watch(state.caller, box)
-        plan = launch_plan(
+        plan = plan_for_group(
             services,
             state.group,
             identity,
@@ -168,9 +171,8 @@ class AgentRun:
         limit_s = self._services.settings.agent.start_timeout_s
         try:
             async with asyncio.timeout(limit_s):
-                if not handle.is_legacy:
-                    await self._hear_ready(reading)
-                await handle.check_walls()
+                ready = None if handle.is_legacy else await self._hear_ready(reading)
+                await handle.check_walls({} if ready is None else ready.mounts or {})
                 await handle.write_input(first_input)
         except TimeoutError:
             raise StartFailed(
@@ -188,11 +190,13 @@ class AgentRun:
     def _note_running(self, tx: Transaction) -> None:
         agent = agents.get(tx, self.state.agent_id)
         assert agent is not None
+        if agent.status not in AGENT.sources(AgentEventKind.GOT_INPUT):
+            return  # told to stop while it was being started
         now = AGENT.after(agent.status, AgentEventKind.GOT_INPUT)
         agents.move(tx, agent.agent_id, was=agent.status, now=now)
         note_good_start(tx, self._services, agent, at=self._services.clock.now())
 
-    async def _hear_ready(self, reading: "asyncio.Task[None]") -> None:
+    async def _hear_ready(self, reading: "asyncio.Task[None]") -> Ready:
         either: tuple[asyncio.Future[Any], ...] = (self._ready, reading)
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if not self._ready.done():
@@ -208,10 +212,11 @@ class AgentRun:
                 suggestion="Build its image again: dovecote image build",
             )
         self._services.checkpoints.reached("agent.ready")
+        return self._ready.result()
 
-    async def _read(self, handle: AgentHandle, turn_id: TurnId) -> None:
+    async def _read(self, handle: AgentHandle, collector: TurnCollector | LegacyCollector) -> None:
         """Take its output in order until the end."""
-        take = (await self._collector(handle, turn_id)).take
+        take = collector.take
         reader = OutputReader()
         try:
             async for chunk in handle.output():
@@ -231,7 +236,7 @@ class AgentRun:
             turn_ended=state.turn_ended,
             showed_life=lambda: state.clock.showed_life(state.now_s()),
             said_something=lambda: state.clock.said_something(state.now_s()),
-            cancelled_by=lambda: state.stop_cause or DeathCause.SHUTDOWN,
+            cancelled_by=lambda: state.stop_cause or DeathCause.HOST,
         )
         collector = TurnCollector(self._services, state.parts.boxes, agent, callbacks)
         if not handle.is_legacy:
@@ -246,10 +251,10 @@ class AgentRun:
         )
         return self._legacy
 
-    async def _wait_for_end(self, handle: AgentHandle, reading: "asyncio.Task[None]") -> ExitStatus:
+    async def _wait_for_end(self, handle: AgentHandle, reading: "asyncio.Task[None]") -> ExitStatus | None:
         """Its output ends when it dies; one that only closes its output is helped along."""
         async with asyncio.TaskGroup() as tasks:
-            waiting = tasks.create_task(handle.wait(), name="agent exit")
+            waiting = tasks.create_task(self._exit_of(handle), name="agent exit")
             ending: tuple[asyncio.Task[Any], ...] = (waiting, reading)
             await asyncio.wait(ending, return_when=asyncio.FIRST_COMPLETED)
             if not waiting.done():
@@ -261,9 +266,17 @@ class AgentRun:
         if not reading.done():
             self.state.log.warning("agent.output_held_open")
             reading.cancel()
-        elif self._legacy is not None:
-            await self._legacy.finish(ended_well=waiting.result().is_clean)
-        return waiting.result()
+        status = waiting.result()
+        if reading.done() and self._legacy is not None:
+            await self._legacy.finish(ended_well=status is not None and status.is_clean)
+        return status
+
+    async def _exit_of(self, handle: AgentHandle) -> ExitStatus | None:
+        try:
+            return await handle.wait()
+        except Unavailable as error:
+            self.state.log.error("agent.engine_lost", error=error.message, suggestion=error.suggestion)
+            return None
 
     async def _end(self, exit_status: ExitStatus | None) -> None:
         try:

@@ -7,7 +7,7 @@ from orchestrator.contracts.errors import DovecoteError, Unavailable
 from orchestrator.contracts.ids import TurnId, new_id
 from orchestrator.contracts.records.agents import AgentStatus
 from orchestrator.contracts.wire.boxes import FollowUp
-from orchestrator.core.chat.retry import DeathCause
+from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.chat.transcript import render_prompt
 from orchestrator.engine.run_state import Phase, RunState
 from orchestrator.store import agents, groups
@@ -19,12 +19,12 @@ class FollowUps:
 
     def __init__(self, state: RunState) -> None:
         self._state = state
-        self._turn = asyncio.Lock()
+        self._one_at_a_time = asyncio.Lock()
 
     async def feed(self) -> None:
         """Give it what waits in its chat, if it takes more."""
         state = self._state
-        async with self._turn:
+        async with self._one_at_a_time:
             if not state.takes_more:
                 return
             services, chat = state.services, state.group.jid
@@ -42,7 +42,7 @@ class FollowUps:
 
     async def close(self) -> None:
         """Let the agent finish its turn, take no more and exit. Before it is open this does nothing."""
-        async with self._turn:
+        async with self._one_at_a_time:
             await self._close()
 
     async def _close(self) -> None:
@@ -56,7 +56,7 @@ class FollowUps:
         except (OSError, DovecoteError) as error:
             # Without its box it can't be told, and can't do anything either.
             state.log.warning("agent.close_not_written", error=str(error))
-            state.stop(DeathCause.SHUTDOWN)
+            state.stop(DeathCause.HOST)
         state.changed.set()
 
     async def _publish(self, batch: TurnBatch) -> None:
@@ -67,7 +67,9 @@ class FollowUps:
         turn_id = TurnId(new_id("turn"))
         stem = f"{services.clock.now().timestamp() * 1000:.0f}-{new_id('')[-6:]}"
         xml = render_prompt(batch.xml)
-        follow_up = FollowUp(content=xml, text=xml, ids=batch.ids, turn_id=turn_id)
+        follow_up = FollowUp(
+            content=xml, text=xml, ids=batch.ids, triggers=batch.trigger_ids, turn_id=turn_id
+        )
         try:
             await box.stage_follow_up(follow_up, file_stem=stem)
             services.checkpoints.reached("follow_up.staged")
@@ -81,7 +83,7 @@ class FollowUps:
         except (OSError, DovecoteError) as error:
             # Its box is gone or full: it is ended, and what it never read goes back to the chat.
             state.log.error("follow_up.not_delivered", error=str(error))
-            state.stop(DeathCause.SHUTDOWN)
+            state.stop(DeathCause.HOST)
             return
         await state.set_typing(is_typing=True)
 

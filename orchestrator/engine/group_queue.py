@@ -7,11 +7,12 @@ import structlog
 
 from orchestrator.commands.outgoing import queue_notice
 from orchestrator.commands.services import Services
+from orchestrator.commands.turns import note_no_room
 from orchestrator.contracts.ids import BoxName, GroupFolder, Jid
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.seams import Topic
 from orchestrator.core.admission import Live, Waiting, choose
-from orchestrator.core.chat.retry import DeathCause
+from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.wording import Say
 from orchestrator.engine.agent_run import AgentRun
 from orchestrator.engine.disk_floor import DiskFloor
@@ -56,9 +57,13 @@ class GroupQueue:
             self._spawn(self._runs[folder].follow_ups.close(), f"close {folder}")
         for folder in decision.feed:
             self._spawn(self._runs[folder].follow_ups.feed(), f"feed {folder}")
-        if decision.start and await self._floor.allows_start():
+        if not decision.start:
+            return
+        if await self._floor.allows_start():
             for folder in decision.start:
                 await self._start(folder)
+        else:
+            await self._tell_no_room([chat.chat_jid for chat in waiting if chat.folder in decision.start])
 
     async def stop_chat(self, chat: Jid) -> bool:
         """Stop the agent that holds this chat; False if none does."""
@@ -68,12 +73,18 @@ class GroupQueue:
         run.state.stop(DeathCause.STOPPED)
         return await run.over(within_s=self._services.settings.agent.stop_grace_s + 10)
 
+    async def close_chat(self, chat: Jid) -> None:
+        """Let the agent that holds this chat finish its turn and exit; the next one starts afresh."""
+        run = next((each for each in self._runs.values() if each.state.group.jid == chat), None)
+        if run is not None:
+            await run.follow_ups.close()
+
     def stop_violator(self, box: BoxName, sentence: str) -> None:
         """End the agent that filled its box beyond what it may, and say so in its chat."""
         run = next((each for each in self._runs.values() if each.state.box_name == box), None)
         _log.error("box.violated", box=box, why=sentence)
         if run is not None:
-            run.state.stop(DeathCause.STOPPED)
+            run.state.stop(DeathCause.VIOLATED)
             self._spawn(self._tell_of_violation(run), f"tell {box}")
 
     async def close_all(self, *, grace_s: float) -> None:
@@ -87,7 +98,7 @@ class GroupQueue:
         if not left:
             return
         for run in left:
-            run.state.stop(DeathCause.SHUTDOWN)
+            run.state.stop(DeathCause.HOST)
         stop_s = self._services.settings.agent.stop_grace_s + 10
         await asyncio.gather(*(run.over(within_s=stop_s) for run in left))
 
@@ -114,6 +125,15 @@ class GroupQueue:
         assert self._parts is not None
         self._runs[folder] = run = AgentRun(self._parts, group)
         self._spawn(self._run_to_end(run), f"agent of {folder}")
+
+    async def _tell_no_room(self, chats: Sequence[Jid]) -> None:
+        services, at = self._services, self._services.clock.now()
+
+        def body(tx: Transaction) -> None:
+            for chat in chats:
+                note_no_room(tx, services, chat, at=at)
+
+        await services.db.run(body)
 
     async def _run_to_end(self, run: AgentRun) -> None:
         try:

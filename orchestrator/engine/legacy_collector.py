@@ -1,4 +1,7 @@
-"""The same for agents made before there were events: each pair ends a turn. Source: contracts.md 2."""
+"""What a legacy agent prints becomes texts and turns: it knows no events, so each pair ends a turn.
+
+Source: contracts.md section 2.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final

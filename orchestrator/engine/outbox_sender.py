@@ -8,7 +8,7 @@ import structlog
 
 from orchestrator.commands.delivery import (
     claim_next,
-    give_up,
+    note_refused,
     note_sent,
     note_unavailable,
     note_unknown,
@@ -91,13 +91,24 @@ class OutboxSender:
                 due = await services.db.run(
                     lambda tx: claim_next(tx, services, chat, at=services.clock.now())
                 )
-                if due.item is None:
+                if due.item is not None:
+                    await self._send(channel, due.item)
+                elif not await self._wait_until(due.not_before):
                     return
-                await self._send(channel, due.item)
         except Unavailable as error:
             _log.error("outbox.store_unavailable", error=error.message, suggestion=error.suggestion)
         finally:
             self._busy.discard(chat)
+
+    async def _wait_until(self, due: datetime | None) -> bool:
+        """Wait for a text that backs off; False, at once, when the next poll comes early enough for it."""
+        if due is None:
+            return False
+        wait_s = (due - self._services.clock.now()).total_seconds()
+        if wait_s > _POLL_S:
+            return False
+        await asyncio.sleep(max(wait_s, 0.0))
+        return True
 
     async def _send(self, channel: Channel, item: OutboxItem) -> None:
         services = self._services
@@ -113,7 +124,7 @@ class OutboxSender:
             async with asyncio.timeout(_SEND_LIMIT_S):
                 receipt = await channel.send(message)
         except SendRefused as error:
-            await self._note(item, "outbox.refused", give_up, str(error))
+            await self._note(item, "outbox.refused", note_refused, str(error))
         except SendUnavailable as error:
             await self._note(item, "outbox.held_off", note_unavailable, str(error))
         except (SendUnknown, TimeoutError) as error:

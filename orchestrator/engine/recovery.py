@@ -8,12 +8,12 @@ import structlog
 from orchestrator.commands.burial import Remains, bury
 from orchestrator.commands.delivery import forget_in_flight
 from orchestrator.commands.services import Services
-from orchestrator.contracts.callers import AgentCaller
+from orchestrator.contracts.callers import caller_of
 from orchestrator.contracts.errors import Unavailable
-from orchestrator.contracts.ids import AgentId, BoxName, TurnId
+from orchestrator.contracts.ids import AgentId, TurnId
 from orchestrator.contracts.records.agents import Agent, EndReason
 from orchestrator.contracts.seams import Boxes, BoxPort, Runner
-from orchestrator.core.chat.retry import DeathCause
+from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.engine.run_end import last_caller
 from orchestrator.store import agents
@@ -73,7 +73,7 @@ async def _bury_left(services: Services, boxes: Boxes, agent: Agent, *, is_dead:
     services.checkpoints.reached("agent.dead")
     if box is not None:
         acks = await box.read_acks()
-        await boxes.drain(await last_caller(services, _caller(agent), acks), box)
+        await boxes.drain(await last_caller(services, caller_of(agent), acks), box)
     remains = await _remains(box, acks, is_dead=is_dead)
     at = services.clock.now()
     await services.db.run(lambda tx: bury(tx, services, agent.agent_id, remains, at=at))
@@ -99,18 +99,8 @@ async def _clear_left_boxes(services: Services, boxes: Boxes) -> None:
         agent = await services.db.run(partial(agents.last_of_box, box=name))
         box = await boxes.reopen(name) if agent is not None else None
         if agent is not None and box is not None:
-            await boxes.drain(_caller(agent), box)
+            await boxes.drain(caller_of(agent), box)
             await boxes.remove(name)
         else:
             _log.warning("box.unknown", box=name)
             await boxes.set_aside(name)
-
-
-def _caller(agent: Agent) -> AgentCaller:
-    return AgentCaller(
-        agent_id=agent.agent_id,
-        box=BoxName(agent.box),
-        group=agent.group,
-        chat_jid=agent.chat_jid,
-        is_main=agent.is_main,
-    )

@@ -59,6 +59,8 @@ class RunClock:
     def turn_ended(self, now: float) -> None:
         """No turn runs any more."""
         self._turn_began, self._idle_since = None, now
+        if self._closing_since is not None:
+            self._closing_since = now  # it was to finish its turn first: from now on it is to exit
 
     def showed_life(self, now: float) -> None:
         """A pair, or an event other than a log line."""

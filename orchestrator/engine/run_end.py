@@ -13,7 +13,7 @@ from orchestrator.contracts.errors import Unavailable
 from orchestrator.contracts.ids import TurnId
 from orchestrator.contracts.records.agents import EndReason, ExitStatus
 from orchestrator.contracts.seams import AgentHandle
-from orchestrator.core.chat.retry import DeathCause
+from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.engine.persistence import persist
 from orchestrator.engine.run_state import RunState
@@ -46,7 +46,8 @@ async def bury_run(state: RunState, exit_status: ExitStatus | None) -> None:
     at = services.clock.now()
     await persist(services, lambda tx: bury(tx, services, state.agent_id, remains, at=at))
     await boxes.remove(state.box_name)
-    state.log.info(
+    is_wanted = reason in (EndReason.EXITED, EndReason.STOPPED, EndReason.START_FAILED)
+    (state.log.info if is_wanted else state.log.error)(
         "agent.ended",
         reason=reason.value,
         cause=cause.value,
@@ -67,8 +68,8 @@ async def last_caller(services: Services, caller: AgentCaller, acks: Mapping[Tur
 
 async def _make_sure_it_is_dead(state: RunState, handle: AgentHandle) -> None:
     if not await handle.is_gone():
-        await handle.kill()
         with contextlib.suppress(TimeoutError, Unavailable):
+            await handle.kill()
             async with asyncio.timeout(_DEAD_WITHIN_S):
                 await handle.wait()
     if not await handle.is_gone():
@@ -86,7 +87,8 @@ def _verdict(state: RunState, status: ExitStatus | None) -> tuple[DeathCause, En
     if not state.has_taken_input:
         return DeathCause.AGENT, EndReason.START_FAILED, AgentEventKind.START_FAILED
     if status is None:
-        return DeathCause.AGENT, EndReason.ENGINE_LOST, AgentEventKind.ENDED_BADLY
+        # Not the message's doing: it runs again without a try.
+        return DeathCause.HOST, EndReason.ENGINE_LOST, AgentEventKind.ENDED_BADLY
     if status.is_clean:
         return DeathCause.AGENT, EndReason.EXITED, AgentEventKind.ENDED_WELL
     reason = EndReason.OOM if status.is_oom else EndReason.CRASHED

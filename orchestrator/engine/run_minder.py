@@ -3,14 +3,20 @@
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 from orchestrator.commands.outgoing import queue_notice
-from orchestrator.contracts.errors import Unavailable
+from orchestrator.contracts.errors import StartFailed, Unavailable
 from orchestrator.contracts.seams import AgentHandle
-from orchestrator.core.chat.retry import DeathCause
+from orchestrator.core.chat.death import DeathCause
+from orchestrator.core.states.agent import AGENT, AgentEventKind
 from orchestrator.core.wording import Say
 from orchestrator.engine.run_clock import Due
 from orchestrator.engine.run_state import RunState
+from orchestrator.store import agents
+from orchestrator.store.database import Transaction
+
+_KILL_AGAIN_S: Final = 5.0
 
 
 class RunMinder:
@@ -33,6 +39,7 @@ class RunMinder:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(state.clock.next_in_s(state.now_s())):
                     await state.changed.wait()
+        await self._note_stopping()
         await self._take_down()
 
     async def _act_on(self, due: Due) -> None:
@@ -43,7 +50,7 @@ class RunMinder:
                 state.stop(DeathCause.TIMED_OUT)
             case Due.SLOW_TO_CLOSE:
                 state.log.warning("agent.slow_to_close")
-                state.stop(DeathCause.SHUTDOWN)
+                state.stop(DeathCause.HOST)
             case Due.IDLE_TOO_LONG:
                 await self._close()
             case Due.SAY_STILL_WORKING:
@@ -51,13 +58,37 @@ class RunMinder:
             case Due.RENEW_TYPING:
                 await state.set_typing(is_typing=True)
 
+    async def _note_stopping(self) -> None:
+        """Its record says so while it is being stopped; a store that is away does not delay the stop."""
+        agent_id = self._state.agent_id
+
+        def body(tx: Transaction) -> None:
+            agent = agents.get(tx, agent_id)
+            if agent is not None and agent.status in AGENT.sources(AgentEventKind.TOLD_TO_STOP):
+                now = AGENT.after(agent.status, AgentEventKind.TOLD_TO_STOP)
+                agents.move(tx, agent_id, was=agent.status, now=now)
+
+        with contextlib.suppress(Unavailable):
+            await self._state.services.db.run(body)
+
     async def _take_down(self) -> None:
-        await self._handle.terminate()
-        with contextlib.suppress(TimeoutError):
+        """Goes on until it is gone, which cancels this, or the kill was taken."""
+        try:
+            await self._handle.terminate()
             async with asyncio.timeout(self._state.services.settings.agent.stop_grace_s):
                 await self._handle.wait()
                 return
-        await self._handle.kill()
+        except TimeoutError:
+            pass
+        except (StartFailed, Unavailable) as error:
+            self._state.log.error("agent.not_terminated", error=error.message)
+        while True:
+            try:
+                await self._handle.kill()
+                return
+            except (StartFailed, Unavailable) as error:
+                self._state.log.error("agent.not_killed", error=error.message)
+                await asyncio.sleep(_KILL_AGAIN_S)
 
     async def _say_still_working(self) -> None:
         state = self._state

@@ -14,7 +14,7 @@ from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND
 from orchestrator.contracts.seams import AgentHandle, Boxes, BoxPort, Runner
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnStarted
-from orchestrator.core.chat.retry import DeathCause
+from orchestrator.core.chat.death import DeathCause
 from orchestrator.engine.channel_set import ChannelSet
 from orchestrator.engine.run_clock import ClockSettings, RunClock
 

@@ -22,7 +22,7 @@ from orchestrator.contracts.wire.container_io import (
     parse_event,
 )
 from orchestrator.contracts.wire.framing import EventLine, Frame1x, LogLine, OutputItem, Text
-from orchestrator.core.chat.retry import DeathCause
+from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.wording import Say, say
 from orchestrator.engine.persistence import persist
 from orchestrator.store import sessions
@@ -64,9 +64,8 @@ class TurnCollector:
             match item:
                 case Text(text=text):
                     await self.take_text(text)
-                case Frame1x(result=result):
-                    if result is not None:
-                        await self.take_text(result)
+                case Frame1x(status=status):
+                    log_lines.append(f"a frame of the 1.x dialect ({status}) from an agent of this version")
                 case EventLine(plain=plain):
                     log_lines += await self._take_event(plain)
                 case LogLine(text=text):
@@ -75,7 +74,7 @@ class TurnCollector:
 
     async def take_text(self, text: str, *, turn_id: TurnId | None = None) -> None:
         """One pair. What the agent asked for before it is taken first, so that order is the agent's."""
-        await self._boxes.settle_messages(self._agent.box, at_most_s=_ORDER_WAIT_S)
+        await self._boxes.take_waiting_texts(self._agent.box, at_most_s=_ORDER_WAIT_S)
         self._services.checkpoints.reached("pair.read")
         self._pairs += 1
         text = self._within_limit(text)
@@ -129,7 +128,7 @@ class TurnCollector:
 
     async def _end_turn(self, event: TurnEnded) -> None:
         services, at = self._services, self._services.clock.now()
-        await self._boxes.settle_messages(self._agent.box, at_most_s=_ORDER_WAIT_S)
+        await self._boxes.take_waiting_texts(self._agent.box, at_most_s=_ORDER_WAIT_S)
         services.checkpoints.reached("turn_ended.read")
         cause = self._callbacks.cancelled_by()
         await persist(

@@ -1,4 +1,5 @@
-"""In-process signals between the parts of the engine."""
+"""In-process signals between the parts of the engine: what a transaction woke by `tx.wake` ends here,
+after the commit."""
 
 import asyncio
 from collections.abc import Iterable

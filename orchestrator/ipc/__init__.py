@@ -1,4 +1,8 @@
 """The boxes: watching them, reading requests safely, writing replies and inputs.
 
-Imports `commands` and below.
+`watcher` hears of news (`hints`, polling) and tells `intake`, which takes boxes in turn (`lane` is one
+box's queue and rate). A file goes through `reading` and `parse` to `submitter`, which has the command done,
+and `outcome`, which answers and removes it; what is refused goes to `quarantine`. `emptying` takes
+what is left at a pair or after a death. `box` is the directory, `box_writer` our hand in it, `boxes`
+the keeper of them all, `upkeep` its cleaner. Imports `commands` and below.
 """

@@ -53,6 +53,10 @@ class Box:
         self._directories = directories
         owner = directories[INPUT].itself()
         self._uid, self._gid = owner.uid, owner.gid
+        self._identities = {
+            each: (itself.device, itself.inode)
+            for each, itself in ((each, held.itself()) for each, held in directories.items())
+        }
         self._is_shared = root.itself().mode & 0o001 != 0
 
     @classmethod
@@ -170,9 +174,9 @@ class Box:
         """Of each request directory, when its entries last changed; None if it is not ours any more."""
         changes: dict[str, int | None] = {}
         for name in REQUEST_DIRECTORIES:
-            held, seen = self._directories[name].itself(), self._root.entry(name)
-            is_same = seen is not None and (seen.device, seen.inode) == (held.device, held.inode)
-            changes[name] = held.mtime_ns if is_same else None
+            seen = self._root.entry(name)
+            is_same = seen is not None and (seen.device, seen.inode) == self._identities[name]
+            changes[name] = seen.mtime_ns if seen is not None and is_same else None
         return changes
 
     def size_bytes(self, *, max_entries: int) -> int:

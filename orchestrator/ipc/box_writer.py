@@ -33,7 +33,7 @@ class BoxWriter:
         self.box = box
         self._executor = executor
         self._clock = clock
-        self._turn = asyncio.Lock()
+        self._one_at_a_time = asyncio.Lock()
 
     async def stage_follow_up(self, follow_up: FollowUp, *, file_stem: str) -> None:
         """Write the `input/` file under its temporary name; the agent does not see it yet."""
@@ -92,7 +92,7 @@ class BoxWriter:
         await self._do(self.box.close)
 
     async def _do(self, work: Callable[[], T]) -> T:
-        async with self._turn:
+        async with self._one_at_a_time:
             return await in_thread(self._executor, work)
 
     def _write_input(self, name: str, raw: bytes) -> None:

@@ -151,9 +151,9 @@ class BoxKeeper:
         if (lane := self._intake.lane(box)) is not None:
             lane.set_turn(turn_id)
 
-    async def settle_messages(self, box: BoxName, *, at_most_s: float) -> None:
+    async def take_waiting_texts(self, box: BoxName, *, at_most_s: float) -> None:
         """Take every request that lies in `messages/` now, so that order is the agent's order."""
-        await emptying.settle_messages(self._intake, box, at_most_s=at_most_s)
+        await emptying.take_waiting_texts(self._intake, box, at_most_s=at_most_s)
 
     async def drain(self, caller: AgentCaller, box: BoxPort) -> None:
         """Take every request left, by the rights the agent had; returns when none lies there.

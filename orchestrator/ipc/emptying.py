@@ -12,7 +12,7 @@ from orchestrator.ipc.intake import ALL_DIRECTORIES, Intake
 _MESSAGES: Final = frozenset({MESSAGES})
 
 
-async def settle_messages(intake: Intake, name: BoxName, *, at_most_s: float) -> None:
+async def take_waiting_texts(intake: Intake, name: BoxName, *, at_most_s: float) -> None:
     """Take every file that lies in the box's `messages/` now, so that order is the agent's order.
 
     at_most_s: what the rate holds back is waited for so long. An unfinished file is not waited for.

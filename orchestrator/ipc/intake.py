@@ -15,12 +15,12 @@ from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.ids import BoxName
 from orchestrator.contracts.wire.boxes import REQUEST_DIRECTORIES
 from orchestrator.ipc.box import Box, Listing
-from orchestrator.ipc.desk import Desk
 from orchestrator.ipc.hints import Place
 from orchestrator.ipc.lane import IntakeLimits, Lane
 from orchestrator.ipc.parse import Refusal
 from orchestrator.ipc.quarantine import Quarantine
 from orchestrator.ipc.reading import Candidate, Item, NotNow, read_candidate
+from orchestrator.ipc.submitter import Submitter
 from orchestrator.ipc.threads import in_thread
 from orchestrator.store.unsafe import UnsafeEntry
 
@@ -49,12 +49,12 @@ class Intake:
         on_violation: Callable[[BoxName, str], None],
     ) -> None:
         self._clock = services.clock
-        self._desk = Desk(services, quarantine=quarantine, executor=executor)
+        self._submitter = Submitter(services, quarantine=quarantine, executor=executor)
         self._executor = executor
         self._limits = limits
         self._on_violation = on_violation
         self._lanes: dict[BoxName, Lane] = {}
-        self._turn = asyncio.Lock()
+        self._one_at_a_time = asyncio.Lock()
         self._news = asyncio.Event()
 
     def add(self, caller: AgentCaller, box: Box) -> None:
@@ -65,7 +65,7 @@ class Intake:
     async def remove(self, name: BoxName) -> None:
         """Take no more of that box; when this returns no thread is in it."""
         self._lanes.pop(name, None)
-        async with self._turn:
+        async with self._one_at_a_time:
             pass
 
     def lane(self, name: BoxName) -> Lane | None:
@@ -102,7 +102,7 @@ class Intake:
 
     async def pass_once(self) -> int:
         """One batch over all boxes; how many files were looked at."""
-        async with self._turn:
+        async with self._one_at_a_time:
             return await self._pass(list(self._lanes.values()), only=ALL_DIRECTORIES, is_last=False)
 
     async def take_from(
@@ -112,14 +112,14 @@ class Intake:
 
         is_last: its agent is dead, so what is unfinished now stays so.
         """
-        async with self._turn:
+        async with self._one_at_a_time:
             lane.stale |= only
             await self._pass([lane], only=only, is_last=is_last)
             return await self._left(lane, only)
 
     async def left(self, lane: Lane, *, only: frozenset[str]) -> frozenset[tuple[str, str]]:
         """The directories and names that wait in a box."""
-        async with self._turn:
+        async with self._one_at_a_time:
             return await self._left(lane, only)
 
     def wait_s(self, lane: Lane) -> float:
@@ -147,7 +147,7 @@ class Intake:
             return  # a box may be served again
 
     async def _pass(self, lanes: Sequence[Lane], *, only: frozenset[str], is_last: bool) -> int:
-        """One batch of these boxes. The caller holds the turn."""
+        """One batch of these boxes. The caller holds the lock."""
         now = self._clock.monotonic()
         ready = [lane for lane in lanes if lane.ready_at <= now]
         await self._list(ready, only, now)
@@ -163,7 +163,7 @@ class Intake:
         for other in found:
             if isinstance(other, NotNow):
                 self._pass_by(other, now)
-        await self._desk.deal_with(items)
+        await self._submitter.deal_with(items)
         return len(candidates)
 
     async def _list(self, lanes: Sequence[Lane], only: frozenset[str], now: float) -> None:
@@ -223,7 +223,7 @@ class Intake:
         if file is None or not may_be_unfinished:
             lane.set_finished(directory, name)
             return True
-        if lane.is_settled(
+        if lane.is_stable(
             directory, name, (file.inode, file.ctime_ns, file.size), now, after_s=_UNFINISHED_S
         ):
             lane.set_finished(directory, name)

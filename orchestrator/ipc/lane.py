@@ -38,7 +38,7 @@ class Lane:
         self._burst = burst
         self._bucket = Bucket(tokens=burst, at=now)
         self._names: dict[str, deque[str]] = {directory: deque() for directory in REQUEST_DIRECTORIES}
-        self._turns: deque[str] = deque(REQUEST_DIRECTORIES)
+        self._order: deque[str] = deque(REQUEST_DIRECTORIES)
         self._in_the_way: set[tuple[str, str]] = set()
         self._look_again_at: dict[str, float] = {}
         self._unfinished: dict[tuple[str, str], tuple[object, float]] = {}
@@ -77,11 +77,11 @@ class Lane:
         return sum(len(names) for directory, names in self._names.items() if directory in only)
 
     def next_name(self, only: frozenset[str]) -> tuple[str, str] | None:
-        """The next directory and name; its directory goes to the end of the turns."""
-        for directory in self._turns:
+        """The next directory and name; its directory goes to the end of the order."""
+        for directory in self._order:
             if directory in only and self._names[directory]:
-                self._turns.remove(directory)
-                self._turns.append(directory)
+                self._order.remove(directory)
+                self._order.append(directory)
                 return directory, self._names[directory].popleft()
         return None
 
@@ -109,7 +109,7 @@ class Lane:
         for names in self._names.values():
             names.clear()
 
-    def is_settled(self, directory: str, name: str, identity: object, now: float, *, after_s: float) -> bool:
+    def is_stable(self, directory: str, name: str, identity: object, now: float, *, after_s: float) -> bool:
         """Whether a file that is not JSON has been the same for `after_s`, so that nobody is writing it."""
         known, since = self._unfinished.get((directory, name), (None, now))
         if known != identity:

@@ -44,7 +44,7 @@ class Watcher:
         self._hints: Hints | None = None
         self._boxes: dict[BoxName, tuple[Box, Path]] = {}
         self._seen: dict[Place, int | None] = {}
-        self._unsettled: set[Place] = set()
+        self._look_again: set[Place] = set()
         self._polling = asyncio.Lock()
 
     def add(self, box: Box, path: Path) -> None:
@@ -59,7 +59,7 @@ class Watcher:
         for directory in REQUEST_DIRECTORIES:
             place = Place(name, directory)
             self._seen.pop(place, None)
-            self._unsettled.discard(place)
+            self._look_again.discard(place)
             if self._hints is not None:
                 self._hints.remove(place)
         async with self._polling:
@@ -125,11 +125,11 @@ class Watcher:
         self._seen[place] = changed_at
         # A file system's time moves in steps: a file that came in the same step as our last look
         # changes nothing we could see, so a directory is looked at once more.
-        is_second_look = place in self._unsettled
+        is_second_look = place in self._look_again
         if is_new:
-            self._unsettled.add(place)
+            self._look_again.add(place)
         else:
-            self._unsettled.discard(place)
+            self._look_again.discard(place)
         return is_new or is_second_look
 
 

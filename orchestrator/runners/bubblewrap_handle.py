@@ -5,19 +5,18 @@ import json
 import os
 import select
 import signal
-import subprocess
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from typing import Final
 
 from orchestrator.contracts.records.agents import ExitStatus
-from orchestrator.runners import procfs, walls
+from orchestrator.runners import mount_check, procfs
 from orchestrator.runners.cgroup import Cgroup
 from orchestrator.runners.child import Child, SideChannel
 from orchestrator.runners.memory_watch import MemoryWatch
+from orchestrator.runners.mount_check import OpenMount
 from orchestrator.runners.procfs import ProcessKey
-from orchestrator.runners.walls import OpenMount
 
 KILLED: Final = 128 + signal.SIGKILL
 
@@ -146,18 +145,18 @@ class BubblewrapHandle:
             }
         )
 
-    async def check_walls(self) -> None:
+    async def check_walls(self, reported: Mapping[str, str]) -> None:
         """Compare what is mounted with the plan. Raises StartFailed."""
         loop = asyncio.get_running_loop()
         pid = self._sandbox.init.pid
         try:
-            found = await loop.run_in_executor(self._executor, walls.differences, pid, self._mounts)
+            found = await loop.run_in_executor(self._executor, mount_check.differences, pid, self._mounts)
         except PermissionError:
             # An unprivileged host user may not look; bwrap mounted what we had opened.
-            return
+            found = mount_check.reported_differences(reported, self._mounts)
         except FileNotFoundError:
             found = ["the agent has ended"]
-        walls.refuse_differences(found)
+        mount_check.refuse_differences(found)
 
     async def write_input(self, line: bytes) -> None:
         """Write standard input to its end and close it. Raises StartFailed."""
@@ -197,7 +196,7 @@ class BubblewrapHandle:
         if self._watch is not None:
             self._watch.stop()
         # The group's count of kills is read before the group goes.
-        with suppress(TimeoutError, subprocess.SubprocessError):
+        with suppress(TimeoutError):
             async with asyncio.timeout(5):
                 self._sandbox.kill()
                 await self.wait()

@@ -19,7 +19,7 @@ from typing import Final
 
 from orchestrator.contracts.errors import StartFailed
 from orchestrator.contracts.records.launch import LaunchPlan
-from orchestrator.runners import procfs, walls
+from orchestrator.runners import mount_check, procfs
 from orchestrator.runners.bubblewrap_command import (
     BoundMount,
     Descriptors,
@@ -30,8 +30,8 @@ from orchestrator.runners.bubblewrap_handle import BubblewrapHandle, Sandbox
 from orchestrator.runners.cgroup import PREFIX, Cgroup, Parents
 from orchestrator.runners.child import adopt, listen_on, start_process
 from orchestrator.runners.memory_watch import MemoryWatch
+from orchestrator.runners.mount_check import OpenMount
 from orchestrator.runners.programs import Interpreter, Programs
-from orchestrator.runners.walls import OpenMount
 
 LABEL: Final = "bwrap:dovecote"
 """Begins the first command word of every sandbox; the instance and the agent follow."""
@@ -65,7 +65,7 @@ async def open_sandbox(
     plan: LaunchPlan, equipment: Equipment, *, user_namespace: int | None, executor: Executor
 ) -> BubblewrapHandle:
     """Start the plan's agent in its walls. Raises StartFailed."""
-    with walls.opened_mounts(plan) as mounts, ExitStack() as undo:
+    with mount_check.opened_mounts(plan) as mounts, ExitStack() as undo:
         name = f"{PREFIX}{plan.instance_id}-{plan.agent_id}"
         making = executor.submit(Cgroup.make, equipment.parents, name, plan.limits)
         undo.callback(executor.submit, lambda: making.result().remove())
@@ -149,7 +149,7 @@ async def _meet(starting: _Starting, *, group: Cgroup, executor: Executor) -> Sa
         pid = _child_pid(line)
         key = procfs.key_of(pid) if pid is not None else None
         if pid is None or key is None:
-            raise StartFailed(f"bwrap could not build the walls: {await child.last_words()}")
+            raise StartFailed(f"bwrap could not build the walls: {await child.ending()}")
         # bwrap has not reaped it before we let it end, so the number is still its own.
         pidfd = os.pidfd_open(pid)
         undo.pop_all()
@@ -197,7 +197,7 @@ async def _open_gate(gate: socket.socket, sandbox: Sandbox) -> None:
             await loop.sock_recv(gate, 1)
     except (ConnectionError, TimeoutError) as error:
         sandbox.kill()
-        raise StartFailed(f"bwrap could not build the walls: {await sandbox.child.last_words()}") from error
+        raise StartFailed(f"bwrap could not build the walls: {await sandbox.child.ending()}") from error
 
 
 def _watch(plan: LaunchPlan, sandbox: Sandbox, executor: Executor) -> MemoryWatch:

@@ -80,6 +80,9 @@ class BubblewrapRunner:
             return self._equipment
         reasons: list[str] = []
         for bwrap in host_system.bwrap_programs(self._wanted_bwrap):
+            if (reason := host_system.why_not_startable(bwrap)) is not None:
+                reasons.append(f"{bwrap}: {reason}")
+                continue
             try:
                 self._equipment = await self._try(bwrap)
             except (StartFailed, OSError) as error:
@@ -156,7 +159,9 @@ def _sweep(instance_id: str, refs: Sequence[tuple[AgentId, str | None]]) -> list
     alive: set[AgentId] = set()
     known = [(agent_id, key) for agent_id, ref in refs if (key := _key(ref)) is not None]
     prefix = f"{LABEL}:{instance_id}:"
-    named = [(AgentId(word.removeprefix(prefix)), key) for key, word in procfs.named_processes(prefix)]
+    named = [
+        (AgentId(word.removeprefix(prefix)), key) for key, word in procfs.named_processes(prefix, position=0)
+    ]
     for agent_id, key in [*known, *named]:
         if procfs.is_running(key) and not procfs.kill_and_verify(key, within_s=_VERIFY_S):
             alive.add(agent_id)

@@ -1,12 +1,13 @@
 """Which runners there are, and which one this machine uses."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Protocol
 
 from orchestrator.contracts.errors import ErrorCode, InvalidSettings, Unavailable
 from orchestrator.contracts.seams import Runner
+from orchestrator.runners.host_system import is_switch_off
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,15 +79,30 @@ async def choose_runner(wanted: str, options: RunnerOptions) -> tuple[DescribedR
     if wanted != "auto":
         return await _wanted_runner(wanted, options)
     reasons: list[str] = []
-    for name in RUNNERS:
-        runner = make_runner(name, options)
+    for name, what, its_options in _candidates(options):
+        runner = make_runner(name, its_options)
         reason = await runner.why_not()
         if reason is None:
             why = f" {' '.join(reasons)}" if reasons else ""
             return runner, f"{await runner.in_words()}{why}"
-        reasons.append(f"{name.capitalize()} is not usable: {reason}")
+        reasons.append(f"{what} is not usable: {reason}")
         await runner.close()
     raise Unavailable(" ".join(reasons), code=ErrorCode.RUNNER_UNAVAILABLE)
+
+
+def _candidates(options: RunnerOptions) -> Iterator[tuple[str, str, RunnerOptions]]:
+    """Name, name in words and options of what `auto` tries.
+
+    A `bwrap` that was set and does not work must not cost the walls where another one works.
+    `/bin/false` is how bubblewrap is turned off.
+    """
+    for name in RUNNERS:
+        if name != "bubblewrap" or options.bwrap is None:
+            yield name, name.capitalize(), options
+            continue
+        yield name, "The bwrap of the setting agent.bwrap", options
+        if not is_switch_off(options.bwrap):
+            yield name, "Bubblewrap", replace(options, bwrap=None)
 
 
 async def _wanted_runner(name: str, options: RunnerOptions) -> tuple[DescribedRunner, str]:

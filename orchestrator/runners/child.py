@@ -103,6 +103,17 @@ class Child:
             pass
         return words.decode(errors="replace").strip()
 
+    async def ending(self) -> str:
+        """How a process that failed ended, in words: its exit code and what it wrote to standard error."""
+        words = await self.last_words()
+        try:
+            async with asyncio.timeout(1.0):
+                code: int | None = await asyncio.shield(self.reap())
+        except TimeoutError:
+            code = self.process.poll()
+        how = "it still runs" if code is None else f"it ended with {code}"
+        return f"{how} and said: {words}" if words else f"{how} and said nothing"
+
     async def reap(self) -> int:
         """Its return code. Call it when the process is ending: a thread waits for it."""
         loop = asyncio.get_running_loop()

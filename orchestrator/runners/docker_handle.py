@@ -1,7 +1,7 @@
 """One agent in a Docker container."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from threading import Event
@@ -13,10 +13,10 @@ import requests.exceptions
 
 from orchestrator.contracts.errors import StartFailed, Unavailable
 from orchestrator.contracts.records.agents import ExitStatus
-from orchestrator.runners import walls
+from orchestrator.runners import mount_check
+from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.docker_stream import Attachment
-from orchestrator.runners.engine import Engine
-from orchestrator.runners.walls import OpenMount
+from orchestrator.runners.mount_check import OpenMount
 
 _WAIT_S: Final = 20
 _KILLED: Final = 137
@@ -39,6 +39,7 @@ class DockerHandle:
         mounts: Sequence[OpenMount],
         is_legacy: bool,
         pid: int,
+        on_lost: Callable[[str], None],
     ) -> None:
         self._engine = engine
         self._id = container_id
@@ -47,6 +48,7 @@ class DockerHandle:
         self._mounts = tuple(mounts)
         self._is_legacy = is_legacy
         self._pid = pid
+        self._on_lost = on_lost
         self._is_closed = Event()
         self._waiting: Future[int] | None = None
         self._exit: ExitStatus | None = None
@@ -61,22 +63,24 @@ class DockerHandle:
         """Whether the image has no label of ours."""
         return self._is_legacy
 
-    async def check_walls(self) -> None:
+    async def check_walls(self, reported: Mapping[str, str]) -> None:
         """Compare what is mounted with the plan. Raises StartFailed."""
         loop = asyncio.get_running_loop()
         attrs = await self._engine.call(lambda client: client.api.inspect_container(self._id))
         found = differences_of_list(attrs["Mounts"], self._mounts)
-        found += await loop.run_in_executor(self._engine.calls, self._differences_inside)
-        walls.refuse_differences(found)
+        found += await loop.run_in_executor(self._engine.calls, self._differences_inside, reported)
+        mount_check.refuse_differences(found)
 
-    def _differences_inside(self) -> list[str]:
-        """What its first process sees; nothing where we may not look: the agent's own list must do then."""
+    def _differences_inside(self, reported: Mapping[str, str]) -> list[str]:
+        """What its first process sees; where we may not look, what the agent says of it."""
         try:
             # An engine in a machine of its own counts processes there: the number may be anybody's here.
             if self._id not in Path(f"/proc/{self._pid}/cgroup").read_text():
                 return []
-            return walls.differences(self._pid, self._mounts)
-        except (PermissionError, FileNotFoundError, ProcessLookupError):
+            return mount_check.differences(self._pid, self._mounts)
+        except PermissionError:
+            return mount_check.reported_differences(reported, self._mounts)
+        except (FileNotFoundError, ProcessLookupError):
             return []
 
     async def write_input(self, line: bytes) -> None:
@@ -86,13 +90,23 @@ class DockerHandle:
         """
         ended = self._ending()
         async with asyncio.TaskGroup() as tasks:
-            writing = tasks.create_task(self._streams.write_input(line), name="write input")
+            writing = tasks.create_task(self._write(line), name="write input")
             watched: set[asyncio.Future[Any]] = {writing, ended}
             await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
             is_written = writing.done()
             writing.cancel()
         if not is_written:
+            await ended  # a lost engine says so
             raise StartFailed("The agent ended before it had read its input.")
+        if (error := writing.result()) is not None:
+            raise error
+
+    async def _write(self, line: bytes) -> StartFailed | None:
+        try:
+            await self._streams.write_input(line)
+        except StartFailed as error:  # a value: raised in the group it would come out wrapped
+            return error
+        return None
 
     def output(self) -> AsyncIterator[bytes]:
         """Standard output in chunks until its end."""
@@ -132,12 +146,12 @@ class DockerHandle:
         return attrs["State"]["Status"] not in _LIVING
 
     async def close(self) -> None:
-        """Remove the container; what still runs is killed. A lost engine's is swept at the next start."""
+        """Remove the container; what still runs is killed. A lost engine's is left to the runner."""
         self._is_closed.set()
         try:
             await self._remove()
-        except Unavailable:
-            pass
+        except (StartFailed, Unavailable):
+            self._on_lost(self._id)
         finally:
             self._streams.close()
             self._log.close()

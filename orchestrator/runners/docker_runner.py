@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import docker
@@ -15,10 +16,10 @@ import docker.types
 from orchestrator.contracts.errors import StartFailed, Unavailable
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND, LaunchPlan
-from orchestrator.runners import walls
+from orchestrator.runners import mount_check
+from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.docker_handle import DockerHandle, remove_container
 from orchestrator.runners.docker_stream import Attachment
-from orchestrator.runners.engine import Engine
 from orchestrator.runners.image import REBUILD, ImageState, Stamps, image_state, own_stamps
 
 INSTANCE_LABEL: Final = "dovecote.instance"
@@ -44,6 +45,8 @@ class DockerRunner:
         self._image = image
         self._engine = Engine(engine_url)
         self._own: Stamps | None = None
+        self._lost: set[str] = set()
+        """Containers that could not be removed: they are, before another one is started."""
 
     async def why_not(self) -> str | None:
         """Ask the engine and look at the image."""
@@ -65,7 +68,8 @@ class DockerRunner:
 
     async def start(self, plan: LaunchPlan) -> DockerHandle:
         """Start it; the walls stand when this returns. Raises StartFailed or Unavailable."""
-        with walls.opened_mounts(plan) as mounts, ExitStack() as undo:
+        await self._remove_lost()
+        with mount_check.opened_mounts(plan) as mounts, ExitStack() as undo:
             created = await self._create(plan)
             undo.callback(self._remove_soon, created.container_id)
             # Before the start, or early output is lost; one connection a stream, so that neither waits
@@ -82,6 +86,7 @@ class DockerRunner:
             mounts=mounts,
             is_legacy=created.is_legacy,
             pid=pid,
+            on_lost=self._lost.add,
         )
 
     async def stop_leftovers(
@@ -96,6 +101,12 @@ class DockerRunner:
     async def close(self) -> None:
         """Give back threads and connections, when what was begun has ended."""
         await asyncio.to_thread(self._engine.close)
+
+    async def _remove_lost(self) -> None:
+        """What outlived an absence of the engine must not work beside its successor."""
+        for container_id in list(self._lost):
+            await self._engine.call(partial(remove_container, container_id=container_id))
+            self._lost.discard(container_id)
 
     def _stamps(self) -> Stamps:
         if self._own is None:

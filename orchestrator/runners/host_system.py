@@ -36,6 +36,21 @@ def bwrap_programs(wanted: Path | None) -> list[str]:
     return [*found, str(bundled)]
 
 
+def why_not_startable(program: str) -> str | None:
+    """What keeps `program` from being started, seen from its file; None if nothing does."""
+    path = Path(program)
+    if not path.exists():
+        return "there is no such file"
+    if not path.is_file():
+        return "it is not a file"
+    return None if os.access(path, os.X_OK) else "this user may not execute it"
+
+
+def is_switch_off(program: Path) -> bool:
+    """Whether this is the program that is set where bubblewrap is not wanted."""
+    return program == Path("/bin/false")
+
+
 def binds_descriptors(bwrap: str) -> bool:
     """Whether this `bwrap` can mount what was opened instead of a path. Blocks. Raises OSError."""
     done = subprocess.run(

@@ -1,7 +1,9 @@
 """The agent image: built from what lies here, and recognised by its labels."""
 
+import re
 import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -13,7 +15,8 @@ import docker.errors
 from orchestrator.contracts.errors import ErrorCode, Unavailable
 from orchestrator.contracts.version import VERSION
 from orchestrator.contracts.wire.container_io import PROTOCOL
-from orchestrator.runners.engine import Engine
+from orchestrator.core.text_cleaning import clean_text
+from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.programs import program_files, stamp_of, write_tree
 
 PROTOCOL_LABEL: Final = "dovecote.protocol"
@@ -21,6 +24,9 @@ WIRE_LABEL: Final = "dovecote.wire"
 PROGRAMS_LABEL: Final = "dovecote.programs"
 VERSION_LABEL: Final = "dovecote.version"
 REBUILD: Final = "Run: dovecote image build"
+# How the Dockerfile's own tests of the base begin what they say.
+_BASE_WORDS: Final = "the base image has"
+_COLOUR: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _DOCKERFILE: Final = Path(__file__).resolve().parents[2] / "container" / "image" / "Dockerfile"
 
 
@@ -52,7 +58,8 @@ def own_stamps() -> Stamps:
 
 def _stamps(files: Mapping[str, bytes]) -> Stamps:
     wire = {path: text for path, text in files.items() if path.startswith("orchestrator/")}
-    return Stamps(wire=stamp_of(wire), programs=stamp_of(files))
+    whole = {**files, "Dockerfile": _DOCKERFILE.read_bytes()}
+    return Stamps(wire=stamp_of(wire), programs=stamp_of(whole))
 
 
 def state_by_labels(labels: Mapping[str, str], own: Stamps) -> ImageState:
@@ -79,10 +86,14 @@ def build_image(engine: Engine, *, name: str, base: str, progress: Callable[[str
     Blocks for seconds. Needs no network if `base` is there. Raises Unavailable with the reason.
     """
     try:
-        return engine.run(lambda client: _build(client, name=name, base=base, progress=progress))
+        before = engine.run(lambda client: _id_of(client, name))
+        made = engine.run(lambda client: _build(client, name=name, base=base, progress=progress))
+        if before not in (None, made):
+            engine.run(lambda client: _remove_replaced(client, str(before)))
+        return made
     except docker.errors.BuildError as error:
         raise Unavailable(
-            f"The image {name} can't be built on {base}: {error.msg}.",
+            f"The image {name} can't be built on {base}: {clean_text(error.msg)[:500]}.",
             code=ErrorCode.RUNNER_UNAVAILABLE,
             suggestion=(
                 "Give a base image with Python 3.11 or newer, as in: dovecote image build --base "
@@ -112,9 +123,32 @@ def _build(client: docker.DockerClient, *, name: str, base: str, progress: Calla
             forcerm=True,
             decode=True,
         )
-        for line in lines:
-            if "error" in line:
-                raise docker.errors.BuildError(str(line["error"]).strip().rstrip("."), iter(()))
-            if text := str(line.get("stream") or line.get("status") or "").strip():
+        failure: str | None = None
+        said = ""
+        for line in lines:  # to the end even so: a half-read answer would keep its connection
+            failure = failure or line.get("error")
+            if text := _without_colours(str(line.get("stream") or line.get("status") or "")).strip():
+                said = text if text.startswith(_BASE_WORDS) else said
                 progress(text)
+        if failure is not None:
+            raise docker.errors.BuildError((said or _without_colours(failure)).strip().rstrip("."), iter(()))
         return str(client.images.get(name).id)
+
+
+def _without_colours(text: str) -> str:
+    """The engine shows what a step writes to standard error in red."""
+    return _COLOUR.sub("", text)
+
+
+def _id_of(client: docker.DockerClient, name: str) -> str | None:
+    try:
+        return str(client.images.get(name).id)
+    except docker.errors.ImageNotFound:
+        return None
+
+
+def _remove_replaced(client: docker.DockerClient, image_id: str) -> None:
+    """Give back the room of the image that had the name before, unless somebody still uses it."""
+    with suppress(docker.errors.APIError):
+        if not client.images.get(image_id).tags:
+            client.api.remove_image(image_id)

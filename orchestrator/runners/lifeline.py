@@ -1,9 +1,9 @@
 """Between the orchestrator and an agent without walls: ends the agent's processes when we end.
 
 Run as a script by its path, with nothing but the standard library, so that it starts in 10 ms:
-`lifeline.py DESCRIPTOR MEMORY_BYTES -- COMMAND …`. The descriptor is a socket. It says `started PID` or
-`failed REASON`, and at last `ended CODE`; it takes `t` (SIGTERM to the agent) and `k` (kill all); its end
-means that the orchestrator is gone.
+`lifeline.py LABEL DESCRIPTOR MEMORY_BYTES -- COMMAND …`. The label is for the list of processes; the
+descriptor is a socket. It says `started PID` or `failed REASON`, and at last `ended CODE`; it takes `t`
+(SIGTERM to the agent) and `k` (kill all); its end means that the orchestrator is gone.
 """
 
 import os
@@ -18,7 +18,7 @@ from contextlib import suppress
 
 def main(arguments: list[str]) -> int:
     """Start the command, wait for its end or for ours."""
-    descriptor, memory_bytes, _, *command = arguments
+    _, descriptor, memory_bytes, _, *command = arguments
     line = socket.socket(fileno=int(descriptor))
     line.set_inheritable(False)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import Executor
 from contextlib import suppress
 from typing import Final
@@ -58,7 +58,7 @@ class ProcessHandle:
         keys = [key for key in (self._lifeline, self._agent) if key is not None]
         return json.dumps([{"pid": key.pid, "start_ticks": key.start_ticks} for key in keys])
 
-    async def check_walls(self) -> None:
+    async def check_walls(self, reported: Mapping[str, str]) -> None:
         """There are none."""
 
     async def write_input(self, line: bytes) -> None:

@@ -18,10 +18,11 @@ from orchestrator.contracts.records.launch import PROGRAMS_TARGET, LaunchPlan
 from orchestrator.runners import lifeline, procfs
 from orchestrator.runners.child import SideChannel, adopt, start_process
 from orchestrator.runners.process_handle import ProcessHandle, keys_in
-from orchestrator.runners.programs import Interpreter, ensure_programs
+from orchestrator.runners.programs import Programs, choose_interpreter, ensure_programs
 
 LABEL: Final = "dovecote-lifeline"
-"""Begins the first command word of every lifeline; the instance and the agent follow."""
+"""Begins one command word of every lifeline; the instance and the agent follow."""
+_LABEL_POSITION: Final = 4
 _VERIFY_S: Final = 5.0
 # RLIMIT_AS counts addresses, and a Python with threads takes more of them than memory.
 _ADDRESSES_BESIDE_MEMORY: Final = 512 * 1024**2
@@ -36,6 +37,7 @@ class ProcessRunner:
         self._programs_directory = programs_directory
         self._allow_unisolated = allow_unisolated
         self._executor = ThreadPoolExecutor(max_workers=4, thread_name_prefix="process-runner")
+        self._found: tuple[str, Programs] | None = None
 
     async def why_not(self) -> str | None:
         """It always can."""
@@ -62,10 +64,11 @@ class ProcessRunner:
                 suggestion="Install bubblewrap or Docker, or set agent.allow_unisolated = true.",
             )
         loop = asyncio.get_running_loop()
-        own = Interpreter(inside=sys.executable, outside=sys.executable)
-        programs = await loop.run_in_executor(self._executor, ensure_programs, self._programs_directory, own)
+        if self._found is None:
+            self._found = await loop.run_in_executor(self._executor, self._look_around)
+        python, programs = self._found
         places = {mount.target: str(mount.source) for mount in plan.mounts}
-        return await self._start(plan, places | {PROGRAMS_TARGET: str(programs.library)})
+        return await self._start(plan, python, places | {PROGRAMS_TARGET: str(programs.library)})
 
     async def stop_leftovers(
         self, instance_id: str, refs: Sequence[tuple[AgentId, str | None]]
@@ -78,11 +81,16 @@ class ProcessRunner:
         """Give back threads."""
         self._executor.shutdown(wait=False)
 
-    async def _start(self, plan: LaunchPlan, places: dict[str, str]) -> ProcessHandle:
+    def _look_around(self) -> tuple[str, Programs]:
+        """The Python that runs agents, a plain one, which starts faster than ours; and their programs."""
+        interpreter = choose_interpreter()
+        return interpreter.outside, ensure_programs(self._programs_directory, interpreter)
+
+    async def _start(self, plan: LaunchPlan, python: str, places: dict[str, str]) -> ProcessHandle:
         loop = asyncio.get_running_loop()
         ours, theirs = socket.socketpair()
         with theirs:
-            process = _start_lifeline(plan, places, ours, theirs)
+            process = _start_lifeline(plan, python, places, ours, theirs)
         try:
             child = await adopt(process, self._executor)
             transport, line = await loop.create_unix_connection(lambda: SideChannel(loop), sock=ours)
@@ -101,18 +109,18 @@ class ProcessRunner:
 
 
 def _start_lifeline(
-    plan: LaunchPlan, places: Mapping[str, str], ours: socket.socket, theirs: socket.socket
+    plan: LaunchPlan, python: str, places: Mapping[str, str], ours: socket.socket, theirs: socket.socket
 ) -> subprocess.Popen[bytes]:
     first, *rest = (host_path(word, places) for word in plan.command)
     memory_bytes = 0 if plan.runs_model_commands else plan.limits.memory_bytes + _ADDRESSES_BESIDE_MEMORY
     try:
         return start_process(
             [
-                f"{LABEL}:{plan.instance_id}:{plan.agent_id}",
-                *("-I", "-S", lifeline.__file__, str(theirs.fileno()), str(memory_bytes), "--"),
-                *(sys.executable if first == "python3" else first, *rest),
+                *(python, "-I", "-S", lifeline.__file__, f"{LABEL}:{plan.instance_id}:{plan.agent_id}"),
+                *(str(theirs.fileno()), str(memory_bytes), "--"),
+                *(python if first == "python3" else first, *rest),
             ],
-            executable=sys.executable,
+            executable=python,
             environment={name: host_path(value, places) for name, value in plan.environment.items()},
             directory=host_path(plan.working_directory, places),
             descriptors=[theirs.fileno()],
@@ -135,7 +143,7 @@ def _sweep(instance_id: str, refs: Sequence[tuple[AgentId, str | None]]) -> list
     known = [(agent_id, key) for agent_id, ref in refs for key in keys_in(ref)]
     prefix = f"{LABEL}:{instance_id}:"
     if sys.platform == "linux":
-        for lifeline_key, word in procfs.named_processes(prefix):
+        for lifeline_key, word in procfs.named_processes(prefix, position=_LABEL_POSITION):
             agents = [procfs.key_of(pid) for pid in procfs.children(lifeline_key.pid)]
             # The agent first: a lifeline that is killed can't end its agent any more.
             known += [(AgentId(word.removeprefix(prefix)), key) for key in (*agents, lifeline_key) if key]

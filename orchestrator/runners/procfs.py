@@ -86,16 +86,19 @@ def resident_bytes_of_tree(pid: int) -> int:
     return total
 
 
-def named_processes(prefix: str) -> Iterator[tuple[ProcessKey, str]]:
-    """Every process whose first command word begins with `prefix`, with that word."""
-    wanted = os.fsencode(prefix)
+def named_processes(prefix: str, *, position: int) -> Iterator[tuple[ProcessKey, str]]:
+    """Every process whose command word at `position` begins with `prefix`, with that word.
+
+    A position, because a word of somebody's `grep` proves nothing.
+    """
     for name in os.listdir(_PROC):
         if not name.isdigit():
             continue
         with suppress(FileNotFoundError, ProcessLookupError, PermissionError):
-            word = (_PROC / name / "cmdline").read_bytes().split(b"\0", 1)[0]
-            if word.startswith(wanted) and (key := key_of(int(name))) is not None:
-                yield key, os.fsdecode(word)
+            words = (_PROC / name / "cmdline").read_bytes().split(b"\0")
+            word = os.fsdecode(words[position]) if len(words) > position else ""
+            if word.startswith(prefix) and (key := key_of(int(name))) is not None:
+                yield key, word
 
 
 def kill_and_verify(key: ProcessKey, *, within_s: float) -> bool:

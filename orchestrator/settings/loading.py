@@ -5,6 +5,7 @@ Defaults; `dovecote.toml` in the home; names of the source documents in the envi
 """
 
 import difflib
+import json
 import os
 import re
 import tomllib
@@ -17,7 +18,8 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from orchestrator.contracts.errors import InvalidSettings
-from orchestrator.settings.tree import Settings, allowed_values, is_timezone, setting_fields
+from orchestrator.contracts.os_errors import advice_for
+from orchestrator.settings.tree import Settings, is_list, is_timezone, setting_fields, what_it_must_be
 
 FILE_NAME: Final = "dovecote.toml"
 PREFIX: Final = "DOVECOTE_"
@@ -55,6 +57,7 @@ ALIASES: Final[Mapping[str, tuple[str, Callable[[str], object], str]]] = {
     "ASSISTANT_NAME": ("assistant.name", _as_is, ""),
     "CONTAINER_IMAGE": ("agent.image", _as_is, ""),
     "CONTAINER_TIMEOUT": ("agent.container_timeout_s", _from_ms, "CONTAINER_TIMEOUT is in milliseconds."),
+    "DOCKER_HOST": ("agent.engine_url", _as_is, ""),
     "IDLE_TIMEOUT": ("agent.idle_timeout_s", _from_ms, "IDLE_TIMEOUT is in milliseconds."),
     "MAX_CONCURRENT_CONTAINERS": ("queue.max_running", _as_is, ""),
 }
@@ -111,9 +114,20 @@ def _from_file(path: Path) -> dict[str, Given]:
         text = path.read_text(encoding="utf-8")
         tree = tomllib.loads(text)
     except FileNotFoundError:
+        if path.is_symlink():
+            raise InvalidSettings(
+                f"{path} is a link to {path.readlink()}, which is not there.",
+                suggestion="Point it at the file, or remove it for the defaults.",
+            ) from None
         return {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidSettings(f"{path} cannot be read: {error}.") from None
+    except OSError as error:
+        raise InvalidSettings(
+            f"{path} cannot be read: {error.strerror}.", suggestion=advice_for(error)
+        ) from None
+    except UnicodeDecodeError as error:
+        raise InvalidSettings(
+            f"{path} is not UTF-8: {error.reason} at byte {error.start}.", suggestion="Save it as UTF-8."
+        ) from None
     except tomllib.TOMLDecodeError as error:
         raise InvalidSettings(f"{path} is not TOML: {error}.", suggestion="Mend that line.") from None
     lines = _lines_of_keys(text)
@@ -156,15 +170,26 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Given]:
 
     A name without a section that is not near one of ours may be anybody's, such as DOVECOTE_HOME.
     """
-    known = [key for key, _ in setting_fields()]
+    fields = dict(setting_fields())
     given: dict[str, Given] = {}
     for name, value in sorted(environment.items()):
         key = name.removeprefix(PREFIX).lower().replace("__", ".", 1)
         if not name.startswith(PREFIX) or not value:
             continue
-        if "." in key or difflib.get_close_matches(key, known, n=1, cutoff=0.85):
-            given[key] = Given(value=value, origin=f"environment {name}")
+        if "." in key or difflib.get_close_matches(key, fields, n=1, cutoff=0.85):
+            read = _list_of(value) if key in fields and is_list(fields[key]) else value
+            given[key] = Given(value=read, origin=f"environment {name}")
     return given
+
+
+def _list_of(value: str) -> object:
+    """`a, b` or `["a", "b"]`; what is no list is left for the tree to refuse."""
+    if value.lstrip().startswith("["):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return [each.strip() for each in value.split(",") if each.strip()]
 
 
 def _nested(given: Mapping[str, Given]) -> dict[str, Any]:
@@ -207,9 +232,10 @@ def _sentence(key: str, fault: ErrorDetails, where: str) -> tuple[str, str]:
         hint = f"Did you mean {near[0]}?" if near else "`dovecote config` lists the settings."
         return f"There is no setting {key}{where}.", hint
     shown = str(fault["input"])[:80]
-    allowed = allowed_values(info)
+    allowed = what_it_must_be(info)
     must = f"must be {allowed}" if allowed else _reason(fault)
-    suggestion = f"Change it, or remove it for the default: {info.default}."
+    default = "none" if info.default in (None, ()) else info.default
+    suggestion = f"Change it, or remove it for the default: {default}."
     return f"The setting {key} is {shown!r}{where}, but {must}.", suggestion
 
 

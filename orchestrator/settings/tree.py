@@ -2,16 +2,18 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Final, Literal, get_args
+from typing import Annotated, Final, Literal, get_args, get_origin
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from orchestrator.contracts.ids import is_chat_id
 from orchestrator.contracts.version import IMAGE
 
 MIB: Final = 1024**2
+LIST_EXAMPLE: Final = '["491701234567@s.whatsapp.net"]'
 
 
 def is_timezone(name: str) -> bool:
@@ -30,9 +32,21 @@ def _known_timezone(name: str) -> str:
     return name
 
 
-def _split_by_commas(value: object) -> object:
-    """A list in one environment variable: `a, b`."""
-    return [each.strip() for each in value.split(",") if each.strip()] if isinstance(value, str) else value
+def _all_chat_ids(ids: tuple[str, ...]) -> tuple[str, ...]:
+    if not all(is_chat_id(each) for each in ids):
+        raise ValueError("holds what is not the id of a person")
+    return ids
+
+
+def _no_truth_as_number(value: object) -> object:
+    """`true` is no number, although Python counts it as one."""
+    if isinstance(value, bool):
+        raise ValueError("is not a number")
+    return value
+
+
+Whole = Annotated[int, BeforeValidator(_no_truth_as_number)]
+Number = Annotated[float, BeforeValidator(_no_truth_as_number)]
 
 
 class Section(BaseModel):
@@ -53,7 +67,7 @@ class AssistantSettings(Section):
     locale: str = Field(
         "en", min_length=2, max_length=35, description="language of the sentences Dovecote says"
     )
-    operators: Annotated[tuple[str, ...], BeforeValidator(_split_by_commas)] = Field(
+    operators: Annotated[tuple[str, ...], AfterValidator(_all_chat_ids)] = Field(
         (), description="JIDs of the people who may command it, besides those in the main chat"
     )
 
@@ -61,10 +75,10 @@ class AssistantSettings(Section):
 class QueueSettings(Section):
     """How many agents run at once, and how much one turn is given to read."""
 
-    max_running: int = Field(5, ge=1, le=200, description="turns at once")
-    max_live: int = Field(20, ge=1, le=1000, description="live containers at once, idle ones too")
-    batch_max_messages: int = Field(200, ge=1, le=10_000, description="messages one turn is given at most")
-    batch_max_bytes: int = Field(
+    max_running: Whole = Field(5, ge=1, le=200, description="turns at once")
+    max_live: Whole = Field(20, ge=1, le=1000, description="live containers at once, idle ones too")
+    batch_max_messages: Whole = Field(200, ge=1, le=10_000, description="messages one turn is given at most")
+    batch_max_bytes: Whole = Field(
         200_000, ge=1_000, le=10_000_000, description="bytes one turn is given at most"
     )
 
@@ -77,21 +91,24 @@ class AgentSettings(Section):
         "auto", description="what builds the walls"
     )
     image: str = Field(IMAGE, min_length=1, max_length=256, description="image of the docker runner")
+    engine_url: str | None = Field(
+        None, min_length=1, max_length=1024, description="the Docker engine, if not the one of this machine"
+    )
     bwrap: Path | None = Field(
-        None, description="the `bwrap` program, if not the system's or the bundled one"
+        None, description="the `bwrap` program, if not the system's or the bundled one; `/bin/false` for none"
     )
     allow_unisolated: bool = Field(
         False, description="let a driver that runs commands of a model run without walls"
     )
-    container_timeout_s: float = Field(1800, ge=120, le=86_400, description="silence in a turn that ends it")
-    turn_limit_s: float = Field(7200, ge=120, le=86_400, description="longest turn")
-    idle_timeout_s: float = Field(600, ge=1, le=86_400, description="an idle agent is closed after this")
-    start_timeout_s: float = Field(60, ge=1, le=3600, description="time to say that it is ready")
-    stop_grace_s: float = Field(10, ge=0, le=300, description="time between SIGTERM and SIGKILL")
-    memory_bytes: int = Field(1024 * MIB, ge=64 * MIB, le=1024**4, description="memory of one container")
-    processes: int = Field(256, ge=16, le=32_768, description="processes in one container")
-    cpus: float = Field(2.0, ge=0.1, le=256, description="CPUs of one container")
-    uid_range_start: int = Field(
+    container_timeout_s: Number = Field(1800, ge=120, le=86_400, description="silence in a turn that ends it")
+    turn_limit_s: Number = Field(7200, ge=120, le=86_400, description="longest turn")
+    idle_timeout_s: Number = Field(600, ge=1, le=86_400, description="an idle agent is closed after this")
+    start_timeout_s: Number = Field(60, ge=1, le=3600, description="time to say that it is ready")
+    stop_grace_s: Number = Field(10, ge=0, le=300, description="time between SIGTERM and SIGKILL")
+    memory_bytes: Whole = Field(1024 * MIB, ge=64 * MIB, le=1024**4, description="memory of one container")
+    processes: Whole = Field(256, ge=16, le=32_768, description="processes in one container")
+    cpus: Number = Field(2.0, ge=0.1, le=256, description="CPUs of one container")
+    uid_range_start: Whole = Field(
         64_100,
         ge=1_000,
         le=2**31,
@@ -102,24 +119,24 @@ class AgentSettings(Section):
 class OutboxSettings(Section):
     """How texts leave."""
 
-    retry_for_s: float = Field(86_400, ge=0, le=7 * 86_400, description="a text is tried for so long")
+    retry_for_s: Number = Field(86_400, ge=0, le=7 * 86_400, description="a text is tried for so long")
     on_unknown_send: Literal["resend", "hold"] = Field(
         "resend", description="what happens to a text whose acceptance is unknown"
     )
-    backoff_first_s: float = Field(
+    backoff_first_s: Number = Field(
         2, ge=0.05, le=600, description="wait before the second try, then doubling"
     )
-    backoff_most_s: float = Field(300, ge=1, le=3600, description="longest wait between tries")
+    backoff_most_s: Number = Field(300, ge=1, le=3600, description="longest wait between tries")
 
 
 class IpcSettings(Section):
     """What agents may do with their boxes."""
 
-    poll_s: float = Field(1, ge=0.05, le=60, description="boxes are looked at so often, events or not")
-    rate_per_minute: int = Field(120, ge=1, le=1_000_000, description="requests a minute and box")
-    burst: int = Field(60, ge=1, le=1_000_000, description="requests at once, before the rate counts")
-    max_entries: int = Field(10_000, ge=10, le=1_000_000, description="entries in a directory of a box")
-    max_box_bytes: int = Field(64 * MIB, ge=MIB, le=1024**4, description="bytes in a box")
+    poll_s: Number = Field(1, ge=0.05, le=60, description="boxes are looked at so often, events or not")
+    rate_per_minute: Whole = Field(120, ge=1, le=1_000_000, description="requests a minute and box")
+    burst: Whole = Field(60, ge=1, le=1_000_000, description="requests at once, before the rate counts")
+    max_entries: Whole = Field(10_000, ge=10, le=1_000_000, description="entries in a directory of a box")
+    max_box_bytes: Whole = Field(64 * MIB, ge=MIB, le=1024**4, description="bytes in a box")
 
 
 class LogSettings(Section):
@@ -128,10 +145,10 @@ class LogSettings(Section):
     level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="least level that is logged"
     )
-    max_bytes: int = Field(
+    max_bytes: Whole = Field(
         10 * MIB, ge=64 * 1024, le=1024**3, description="size at which a log file is rotated"
     )
-    keep: int = Field(5, ge=1, le=100, description="rotated files that are kept")
+    keep: Whole = Field(5, ge=1, le=100, description="rotated files that are kept")
 
 
 class Settings(BaseSettings):
@@ -145,14 +162,14 @@ class Settings(BaseSettings):
     outbox: OutboxSettings = OutboxSettings()
     ipc: IpcSettings = IpcSettings()
     logs: LogSettings = LogSettings()
-    message_poll_s: float = Field(2, ge=0.05, le=60, description="waiting messages are looked at so often")
-    shutdown_grace_s: float = Field(
+    message_poll_s: Number = Field(2, ge=0.05, le=60, description="waiting messages are looked at so often")
+    shutdown_grace_s: Number = Field(
         20, ge=0, le=600, description="running turns may end within this at a stop"
     )
-    still_working_s: float = Field(120, ge=1, le=86_400, description="silence after which the chat is told")
-    typing_renew_s: float = Field(4, ge=0.5, le=60, description="the typing indicator is renewed so often")
-    keep_messages_days: int = Field(365, ge=1, le=36_500, description="settled messages are kept so long")
-    disk_floor_bytes: int = Field(500 * MIB, ge=0, le=1024**5, description="below this no agent starts")
+    still_working_s: Number = Field(120, ge=1, le=86_400, description="silence after which the chat is told")
+    typing_renew_s: Number = Field(4, ge=0.5, le=60, description="the typing indicator is renewed so often")
+    keep_messages_days: Whole = Field(365, ge=1, le=36_500, description="settled messages are kept so long")
+    disk_floor_bytes: Whole = Field(500 * MIB, ge=0, le=1024**5, description="below this no agent starts")
 
     @classmethod
     def settings_customise_sources(
@@ -177,10 +194,27 @@ def setting_fields() -> Iterator[tuple[str, FieldInfo]]:
             yield name, info
 
 
+def is_list(info: FieldInfo) -> bool:
+    """Whether the setting holds several values."""
+    return get_origin(info.annotation) is tuple
+
+
+def what_it_must_be(info: FieldInfo) -> str:
+    """`allowed_values` as part of a sentence; empty where there is nothing to say."""
+    allowed = allowed_values(info)
+    if is_list(info):
+        return f"a list of {allowed}, such as {LIST_EXAMPLE}"
+    if info.annotation is int:
+        return f"a whole number from {allowed}"
+    return f"a number from {allowed}" if info.annotation is float else allowed
+
+
 def allowed_values(info: FieldInfo) -> str:
     """What a setting may be, in words: `1 to 200`, `resend | hold`."""
     if choices := [each for each in get_args(info.annotation) if isinstance(each, str)]:
         return " | ".join(choices)
+    if is_list(info):
+        return "chat ids"
     if info.annotation is bool:
         return "true | false"
     bounds = {

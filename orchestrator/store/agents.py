@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, TreeId, TurnId
-from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, Turn
+from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, Turn, TurnOutcome
 from orchestrator.contracts.wire.codec import to_json
 from orchestrator.contracts.wire.container_io import TurnError, Usage
 from orchestrator.store.database import Reader, Transaction
@@ -142,7 +142,7 @@ def end_turn(
     agent_id: AgentId,
     turn_id: TurnId,
     *,
-    status: str,
+    outcome: TurnOutcome,
     at: datetime,
     error: TurnError | None = None,
     usage: Usage | None = None,
@@ -153,7 +153,7 @@ def end_turn(
         {
             "turn_id": turn_id,
             "agent_id": agent_id,
-            "status": status,
+            "status": outcome.value,
             "at_ms": to_ms(at),
             "error": None if error is None else to_json(error),
             "usage": None if usage is None else to_json(usage),
@@ -206,7 +206,7 @@ def _turn(row: sqlite3.Row) -> Turn:
         chat_jid=Jid(row["chat_jid"]),
         started_at=from_ms(row["started_ms"]),
         ended_at=maybe_from_ms(row["ended_ms"]),
-        status=row["status"],
+        outcome=None if row["status"] is None else TurnOutcome(row["status"]),
         outputs=row["outputs"],
         effects=row["effects"],
     )

@@ -207,7 +207,7 @@ class Database:
                     self._is_working = False
                     return
             self._commit(group)
-            self._loop.call_soon_threadsafe(self._settle, group)
+            self._loop.call_soon_threadsafe(self._answer, group)
 
     def _commit(self, group: Sequence[_Job]) -> None:
         try:
@@ -243,7 +243,7 @@ class Database:
         else:
             job.topics = tx.topics
 
-    def _settle(self, group: Sequence[_Job]) -> None:
+    def _answer(self, group: Sequence[_Job]) -> None:
         """On the loop: tell everybody who still waits, then wake the topics."""
         for job in group:
             if job.future.done():

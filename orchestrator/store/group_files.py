@@ -1,11 +1,12 @@
 """What a start needs of a group's folder: the operator's text, and a workspace that is the agent's own."""
 
+import os
 import stat
 from pathlib import Path
 from typing import Final
 
 from orchestrator.contracts.ids import GroupFolder
-from orchestrator.store.group_folders import AGENT_FILE, WORKSPACE, give_tree
+from orchestrator.store.group_folders import AGENT_FILE, WORKSPACE, give_tree, group_workspace
 from orchestrator.store.safe_dir import SafeDir
 from orchestrator.store.unsafe import UnsafeEntry, Vanished
 
@@ -40,13 +41,25 @@ def give_workspace(groups: Path, folder: GroupFolder, *, uid: int | None, gid: i
                 parent.make_child(folder, mode=mode).close()
             with parent.child(folder) as group:
                 group.give(mode=mode)
+                _keep_private(group)
                 if group.entry(WORKSPACE) is None:
                     group.make_child(WORKSPACE, mode=0o700, uid=uid, gid=gid).close()
                 with group.child(WORKSPACE) as workspace:
                     _hand_over(workspace, uid=uid, gid=gid)
     except UnsafeEntry as error:
         raise OSError(f"{groups / folder}: {error.message}") from error
-    return groups / folder / WORKSPACE
+    return group_workspace(groups, folder)
+
+
+def _keep_private(group: SafeDir) -> None:
+    """The operator's text is nobody else's to read, whatever modes a checkout gave it."""
+    entry = group.entry(AGENT_FILE)
+    if entry is not None and stat.S_ISREG(entry.mode) and entry.uid == os.geteuid() and entry.mode & 0o077:
+        descriptor = os.open(AGENT_FILE, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=group.fileno())
+        try:
+            os.fchmod(descriptor, 0o600)
+        finally:
+            os.close(descriptor)
 
 
 def _hand_over(workspace: SafeDir, *, uid: int | None, gid: int | None) -> None:

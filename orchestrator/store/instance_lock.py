@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from orchestrator.contracts.errors import DovecoteError, ErrorCode
+from orchestrator.contracts.os_errors import advice_for
 
 _TRIES: Final = 200
 _LOOK_S: Final = 0.002
@@ -121,5 +122,5 @@ def _cannot_lock(path: Path, error: OSError) -> DovecoteError:
     return DovecoteError(
         f"The lock {path} cannot be taken: {error.strerror}.",
         code=ErrorCode.STORE_UNAVAILABLE,
-        suggestion="Check that its folder exists, belongs to the user who runs Dovecote and has room.",
+        suggestion=advice_for(error),
     )

@@ -38,6 +38,7 @@ VALUES (:chat_jid, :message_id, :sender_jid, :sender_name, :sender_role, :text, 
 ON CONFLICT (chat_jid, message_id) DO NOTHING
 RETURNING seq
 """
+# SQLite gives a bare column, here due_ms, from the row that has the min(): the oldest trigger's.
 WAITING_CHATS: Final = """
 SELECT m.chat_jid, g.folder, g.last_served, min(m.seq) AS oldest_seq, m.due_ms
   FROM messages AS m JOIN groups AS g ON g.jid = m.chat_jid
@@ -71,7 +72,8 @@ UPDATE messages
 """
 TAKE_BACK: Final = """
 UPDATE messages SET status = 'pending', agent_id = NULL, turn_id = NULL, input_file = NULL
- WHERE seq IN (SELECT value FROM json_each(:seqs)) AND agent_id = :agent_id AND status = 'dispatched'
+ WHERE seq IN (SELECT value FROM json_each(:seqs))
+   AND agent_id = :agent_id AND turn_id = :turn_id AND status = 'dispatched'
 """
 ENTER_TURN: Final = """
 UPDATE messages SET is_in_turn = 1, turn_id = :turn_id
@@ -79,7 +81,6 @@ UPDATE messages SET is_in_turn = 1, turn_id = :turn_id
    AND message_id IN (SELECT value FROM json_each(:message_ids))
 """
 OF_AGENT: Final = "SELECT * FROM messages WHERE agent_id = :agent_id AND status = 'dispatched' ORDER BY seq"
-DISPATCHED: Final = "SELECT * FROM messages WHERE status = 'dispatched' ORDER BY seq"
 MOVE: Final = """
 UPDATE messages SET status = :now
  WHERE seq IN (SELECT value FROM json_each(:seqs)) AND status = :was
@@ -99,12 +100,18 @@ UPDATE messages
 UNFINISHED: Final = """
 SELECT * FROM messages
  WHERE chat_jid = :chat AND status IN ('partial', 'failed') AND is_trigger = 1
- ORDER BY seq DESC LIMIT 50
+ ORDER BY seq DESC LIMIT 1000
 """
 ROLE_OF: Final = "SELECT sender_role FROM messages WHERE chat_jid = :chat AND message_id = :message_id"
 AT_WORK: Final = """
 SELECT * FROM messages
- WHERE chat_jid = :chat AND status IN ('pending', 'dispatched') AND status = 'dispatched' AND is_trigger = 1
+ WHERE chat_jid = :chat AND status = 'dispatched' AND is_trigger = 1
+ ORDER BY seq
+"""
+BROKEN_WITH: Final = """
+SELECT * FROM messages
+ WHERE chat_jid = :chat AND status IN ('partial', 'failed') AND is_trigger = 0
+   AND agent_id = :agent_id AND turn_id = :turn_id
  ORDER BY seq
 """
 MOVE_CURSOR: Final = """
@@ -113,16 +120,23 @@ VALUES (:chat,
         coalesce((SELECT min(seq) - 1 FROM messages
                    WHERE chat_jid = :chat AND status IN ('pending', 'dispatched')),
                  (SELECT max(seq) FROM messages WHERE chat_jid = :chat), 0))
-ON CONFLICT (chat_jid) DO UPDATE SET seq = max(seq, excluded.seq)
+ON CONFLICT (chat_jid) DO UPDATE SET seq = excluded.seq
 """
+CURSORS: Final = "SELECT chat_jid, seq FROM cursors ORDER BY chat_jid"
 COUNT_UNSETTLED: Final = """
-SELECT count(*) AS n FROM messages
- WHERE chat_jid = :chat AND status IN ('pending', 'dispatched') AND (is_trigger = 1 OR status = 'dispatched')
+SELECT (SELECT count(*) FROM messages WHERE chat_jid = :chat AND status = 'pending' AND is_trigger = 1)
+     + (SELECT count(*) FROM messages WHERE chat_jid = :chat AND status = 'dispatched') AS n
 """
 LIST_UNFINISHED: Final = """
 SELECT message_id, status FROM messages
  WHERE chat_jid = :chat AND status IN ('partial', 'failed') AND seq > :after
  ORDER BY seq LIMIT 200
+"""
+# The plus keeps SQLite from walking through the chat by the index of its message ids.
+HEARD_AFTER: Final = """
+SELECT * FROM messages
+ WHERE +chat_jid = :chat AND sender_role <> 'bot' AND seq > :after
+ ORDER BY seq LIMIT :count
 """
 LAST_SEQ: Final = "SELECT coalesce(max(seq), 0) AS seq FROM messages WHERE chat_jid = :chat"
 COUNT_WAITING: Final = "SELECT count(*) AS n FROM messages WHERE status = 'pending' AND is_trigger = 1"
@@ -216,9 +230,9 @@ def dispatch(
     return changed.rowcount
 
 
-def take_back(tx: Transaction, seqs: Sequence[int], *, agent_id: AgentId) -> None:
-    """Undo a `dispatch` that the agent never saw."""
-    tx.execute(TAKE_BACK, {"seqs": json.dumps(list(seqs)), "agent_id": agent_id})
+def take_back(tx: Transaction, seqs: Sequence[int], *, agent_id: AgentId, turn_id: TurnId) -> None:
+    """Undo a `dispatch` that the agent never saw; what it holds of other turns stays its own."""
+    tx.execute(TAKE_BACK, {"seqs": json.dumps(list(seqs)), "agent_id": agent_id, "turn_id": turn_id})
 
 
 def enter_turn(tx: Transaction, agent_id: AgentId, turn_id: TurnId, ids: Iterable[str]) -> None:
@@ -234,11 +248,6 @@ def of_agent(tx: Transaction, agent_id: AgentId) -> list[StoredMessage]:
 def input_files(tx: Transaction, agent_id: AgentId) -> dict[int, str | None]:
     """Of each unsettled message of the agent: the follow-up file that carried it, None for stdin."""
     return {row["seq"]: row["input_file"] for row in tx.all(OF_AGENT, {"agent_id": agent_id})}
-
-
-def dispatched(tx: Transaction) -> list[StoredMessage]:
-    """All that some agent holds."""
-    return [_message(row) for row in tx.all(DISPATCHED, {})]
 
 
 def move(tx: Transaction, seqs: Sequence[int], *, was: MessageStatus, now: MessageStatus) -> int:
@@ -287,6 +296,12 @@ def unfinished(tx: Transaction, chat: Jid) -> list[StoredMessage]:
     return [_message(row) for row in tx.all(UNFINISHED, {"chat": chat})]
 
 
+def broken_with(tx: Transaction, trigger: StoredMessage) -> list[StoredMessage]:
+    """The context that broke off in the same turn as `trigger`, oldest first."""
+    wanted = {"chat": trigger.chat_jid, "agent_id": trigger.agent_id, "turn_id": trigger.turn_id}
+    return [_message(row) for row in tx.all(BROKEN_WITH, wanted)]
+
+
 def role_of(tx: Transaction, chat: Jid, message_id: MessageId) -> SenderRole | None:
     """What the sender of a stored message is to us."""
     row = tx.one(ROLE_OF, {"chat": chat, "message_id": message_id})
@@ -299,7 +314,7 @@ def triggers_at_work(tx: Transaction, chat: Jid) -> list[StoredMessage]:
 
 
 def move_cursor(tx: Transaction, chat: Jid) -> None:
-    """Write down up to where nothing of the chat is unsettled. It never goes back."""
+    """Write down up to where nothing of the chat is unsettled; `/retry` can move it back."""
     tx.execute(MOVE_CURSOR, {"chat": chat})
 
 
@@ -314,6 +329,11 @@ async def count_unsettled(reader: Reader, chat: Jid) -> int:
     return 0 if row is None else int(row["n"])
 
 
+async def cursors(reader: Reader) -> dict[Jid, int]:
+    """Of each chat: up to where nothing is unsettled."""
+    return {Jid(row["chat_jid"]): row["seq"] for row in await reader.all(CURSORS, {})}
+
+
 async def count_waiting(reader: Reader) -> int:
     """How many triggers of all chats wait for an agent."""
     row = await reader.one(COUNT_WAITING, {})
@@ -324,6 +344,12 @@ async def list_unfinished(reader: Reader, chat: Jid, *, after_seq: int) -> list[
     """Ids and statuses of messages that ended half-way or failed."""
     rows = await reader.all(LIST_UNFINISHED, {"chat": chat, "after": after_seq})
     return [(MessageId(row["message_id"]), row["status"]) for row in rows]
+
+
+async def heard_after(reader: Reader, chat: Jid, *, after_seq: int, count: int) -> list[StoredMessage]:
+    """What people wrote behind `after_seq`, oldest first."""
+    rows = await reader.all(HEARD_AFTER, {"chat": chat, "after": after_seq, "count": count})
+    return [_message(row) for row in rows]
 
 
 async def last_seq(reader: Reader, chat: Jid) -> int:

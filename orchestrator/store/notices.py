@@ -1,9 +1,11 @@
 """Incidents: something goes wrong for a while; people are told once when it begins and once when it ends."""
 
+import json
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from orchestrator.store.database import Transaction
+from orchestrator.store.database import Reader, Transaction
 from orchestrator.store.times import to_ms
 
 OPEN: Final = """
@@ -11,8 +13,15 @@ INSERT INTO notices (incident, opened_ms) VALUES (:incident, :at_ms)
 ON CONFLICT (incident) DO UPDATE SET count = count + 1
 RETURNING count, opened_ms, told_ms
 """
-TOLD: Final = "UPDATE notices SET told_ms = :at_ms WHERE incident = :incident"
+MARK_TOLD: Final = "UPDATE notices SET told_ms = :at_ms WHERE incident = :incident"
 CLOSE: Final = "DELETE FROM notices WHERE incident = :incident RETURNING told_ms, opened_ms"
+
+
+TOLD: Final = """
+SELECT incident FROM notices
+ WHERE told_ms IS NOT NULL AND incident IN (SELECT value FROM json_each(:incidents))
+ ORDER BY incident
+"""
 
 
 def count_one(tx: Transaction, incident: str, *, at: datetime) -> tuple[int, bool]:
@@ -24,7 +33,13 @@ def count_one(tx: Transaction, incident: str, *, at: datetime) -> tuple[int, boo
 
 def mark_told(tx: Transaction, incident: str, *, at: datetime) -> None:
     """Somebody was told of it."""
-    tx.execute(TOLD, {"incident": incident, "at_ms": to_ms(at)})
+    tx.execute(MARK_TOLD, {"incident": incident, "at_ms": to_ms(at)})
+
+
+async def told(reader: Reader, incidents: Sequence[str]) -> list[str]:
+    """Those of these incidents that people were told of and that are not over."""
+    rows = await reader.all(TOLD, {"incidents": json.dumps(list(incidents))})
+    return [str(row["incident"]) for row in rows]
 
 
 def close(tx: Transaction, incident: str) -> bool:

@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.contracts.errors import DovecoteError, ErrorCode
+from orchestrator.contracts.os_errors import advice_for
 
 APPLICATION_ID: Final = 0x446F7665
 """Marks a SQLite file as Dovecote's; the bytes read `Dove`."""
 BUSY_TIMEOUT_S: Final = 5.0
+LONGEST_PATH_BYTES: Final = 500
+"""SQLite takes 512, with what it adds for its journal."""
 
 
 def open_store(path: Path, *, cached_statements: int) -> sqlite3.Connection:
@@ -21,17 +24,8 @@ def open_store(path: Path, *, cached_statements: int) -> sqlite3.Connection:
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     except OSError as error:
-        raise _refused(
-            f"The store {path} cannot be opened: {error.strerror}.",
-            "Check that its folder exists and belongs to the user who runs Dovecote.",
-        ) from error
-    connection = sqlite3.connect(
-        path,
-        timeout=BUSY_TIMEOUT_S,
-        isolation_level=None,
-        check_same_thread=False,
-        cached_statements=cached_statements,
-    )
+        raise _refused(f"The store {path} cannot be opened: {error.strerror}.", advice_for(error)) from error
+    connection = _connect(path, cached_statements=cached_statements)
     try:
         connection.row_factory = sqlite3.Row
         _check_is_ours(connection, path)
@@ -41,13 +35,32 @@ def open_store(path: Path, *, cached_statements: int) -> sqlite3.Connection:
         connection.close()
         raise _refused(
             f"The store {path} cannot be read: {error}.",
-            "Check the disk. If the file is damaged, stop Dovecote, move it aside with its -wal and -shm "
-            "files, and put the newest copy from data/backups in its place.",
+            "Check the disk. If the file is damaged, stop Dovecote and move it aside with its -wal and -shm "
+            "files; if there is a copy in data/backups, put that in its place.",
         ) from error
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _connect(path: Path, *, cached_statements: int) -> sqlite3.Connection:
+    try:
+        return sqlite3.connect(
+            path,
+            timeout=BUSY_TIMEOUT_S,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=cached_statements,
+        )
+    except sqlite3.Error as error:
+        size = len(os.fsencode(path))
+        raise _refused(
+            f"The store {path} cannot be opened: {error}.",
+            f"Its path has {size} bytes: name a home with a shorter one with --home."
+            if size > LONGEST_PATH_BYTES
+            else "Check that its folder belongs to the user who runs Dovecote.",
+        ) from error
 
 
 def _check_is_ours(connection: sqlite3.Connection, path: Path) -> None:

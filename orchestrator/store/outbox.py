@@ -32,14 +32,18 @@ UPDATE outbox
  WHERE id = :id AND status = :was
 RETURNING *
 """
-SETTLE: Final = """
+MOVE: Final = """
 UPDATE outbox
    SET status = :now, sent_ms = :sent_ms, channel_message_id = :channel_message_id,
        send_after_ms = :send_after_ms, error = :error,
        unknown_since_ms = CASE WHEN :now = 'unknown' THEN coalesce(unknown_since_ms, :at_ms) END
  WHERE id = :id AND status = :was
 """
-IN_FLIGHT: Final = "SELECT * FROM outbox WHERE status = 'sending' ORDER BY id"
+IN_FLIGHT: Final = """
+SELECT * FROM outbox
+ WHERE status IN ('queued', 'sending', 'unknown') AND status = 'sending'
+ ORDER BY chat_jid, id
+"""
 TEXTS_OF_TURN: Final = """
 SELECT source, source_key, group_concat(text, char(10)) AS text
   FROM (SELECT * FROM outbox
@@ -149,7 +153,7 @@ def move(
 ) -> bool:
     """Change the status if the row still has the one of `item`."""
     changed = tx.execute(
-        SETTLE,
+        MOVE,
         {
             "id": item.id,
             "was": item.status.value,

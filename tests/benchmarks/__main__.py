@@ -1,4 +1,4 @@
-"""`python -m tests.benchmarks [name…]`: figures beside floors of the same run. Nothing fails on a duration."""
+"""`python -m tests.benchmarks [name…]`: figures beside their floors. Nothing fails on a duration."""
 
 import argparse
 import asyncio

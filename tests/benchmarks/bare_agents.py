@@ -1,4 +1,4 @@
-"""Agents started without Dovecote: the same command, places and mounts, by the bare program of each runner."""
+"""Agents started without Dovecote: the same command and mounts, by the bare program of each runner."""
 
 import os
 import subprocess

@@ -37,7 +37,7 @@ class Bench:
 def bench_settings(*, runner: str, max_running: int = 5) -> Settings:
     """The script driver in that runner; nothing is closed or refused for other reasons."""
     return Settings(
-        agent=AgentSettings(driver="script", runner=runner),  # type: ignore[arg-type]  # a name of RUNNERS
+        agent=AgentSettings(driver="script", runner=runner),
         queue=QueueSettings(max_running=max_running),
         disk_floor_bytes=0,
         shutdown_grace_s=5,

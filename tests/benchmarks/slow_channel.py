@@ -20,7 +20,7 @@ _FULL, _OTHER = Jid("bench:0"), Jid("bench:1")
 
 
 async def run() -> list[Row]:
-    """Median and worst of texts put in one after another while the full chat drains; the floor is one send."""
+    """Median and worst of texts put in while the full chat drains; the floor is one send."""
     channel = BenchChannel(send_s={_FULL: _SEND_S, _OTHER: _SEND_S})
     async with bench_app(runner="process", groups=2, channel=channel) as bench:
         await _put(bench, _FULL, [f"waiting {number}" for number in range(_WAITING)], key="full")

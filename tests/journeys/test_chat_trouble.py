@@ -10,11 +10,11 @@ from orchestrator.runners.process_runner import ProcessRunner
 from tests.support.eventually import eventually
 from tests.support.file_channel import Outcome
 from tests.support.flaky_runner import FlakyRunner
-from tests.support.home_on_disk import HomeOnDisk
+from tests.support.home_on_disk import ECHO, HomeOnDisk
 from tests.support.raw_agents import raw_agent
 from tests.support.shifted_clock import ShiftedClock
 
-ECHO = {"default": [{"say": "re: {texts}"}]}
+SAID_AGAIN = f"re: @Assistant one\n\n{say(Say.RESENT_NOTE, 'en')}"
 LONGEST_HOLD_S = 300
 """A failure that is not the message's own is tried again after so long at the latest."""
 
@@ -235,7 +235,10 @@ async def test_a_refused_text_fails_at_once_and_operator_and_agent_are_told(home
 
 @pytest.mark.parametrize(
     ("outcome", "seen"),
-    [(Outcome.UNKNOWN_BEFORE, ["re: @Assistant one"]), (Outcome.UNKNOWN_AFTER, ["re: @Assistant one"] * 2)],
+    [
+        (Outcome.UNKNOWN_BEFORE, [SAID_AGAIN]),
+        (Outcome.UNKNOWN_AFTER, ["re: @Assistant one", SAID_AGAIN]),
+    ],
     ids=["it was not taken", "it was taken"],
 )
 async def test_a_text_without_an_answer_is_sent_once_more_and_noted(
@@ -252,6 +255,19 @@ async def test_a_text_without_an_answer_is_sent_once_more_and_noted(
 
     assert home.rows("SELECT status, was_resent FROM outbox") == [{"status": "sent", "was_resent": 1}]
     assert len(home.logs("outbox.unknown")) == 1
+
+
+async def test_a_text_that_fills_its_message_is_sent_again_within_the_limit(home: HomeOnDisk) -> None:
+    await home.add_group()
+    home.play(saying("x" * 200))
+    home.behave({"outcome": Outcome.UNKNOWN_BEFORE})
+
+    async with home.running(max_text_chars=200):
+        home.ask("one")
+        await home.said("x" * 200)
+        await home.quiet()
+
+    assert home.rows("SELECT status, was_resent FROM outbox") == [{"status": "sent", "was_resent": 1}]
 
 
 async def test_a_text_twice_without_an_answer_is_failed_and_told(home: HomeOnDisk) -> None:

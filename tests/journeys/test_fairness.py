@@ -27,7 +27,7 @@ async def test_eight_chats_share_two_places_and_all_are_answered_in_their_order(
         await home.quiet(within_s=50)
 
     assert all(home.texts(f"file:{chat}") == ["done"] for chat in CHATS)
-    assert [turn["chat_jid"] for turn in turns(home)][:2] == ["file:room0", "file:room1"]
+    assert {turn["chat_jid"] for turn in turns(home)[:2]} == {"file:room0", "file:room1"}
     spans = [(int(turn["started_ms"] or 0), int(turn["ended_ms"] or 0)) for turn in turns(home)]
     assert max(sum(begin <= at < end for begin, end in spans) for at, _ in spans) <= 2
 

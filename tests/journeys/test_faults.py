@@ -6,18 +6,12 @@ import pytest
 
 from orchestrator.core.wording import Say, say
 from tests.support.eventually import eventually
-from tests.support.home_on_disk import HomeOnDisk
+from tests.support.home_on_disk import ECHO, HomeOnDisk, once
 from tests.support.raw_agents import raw_agent
 
-ECHO = {"default": [{"say": "re: {texts}"}]}
 FLOOD_BYTES = 128 * 1024**2
 """Far beyond what any buffer of ours may hold; a full 1 GB would only take longer."""
 MOST_GROWTH_KIB = 48 * 1024
-
-
-def misbehaving_once(*steps: object) -> dict[str, object]:
-    """A scenario: these steps for the first message `one`, then an echo."""
-    return {"rules": [{"match": "one", "times": 1, "steps": list(steps)}], **ECHO}
 
 
 async def it_answers(home: HomeOnDisk, chat: str = "garden") -> None:
@@ -69,9 +63,23 @@ async def test_an_agent_that_never_reads_a_large_input_is_a_failed_start(home: H
     assert home.texts() == []
 
 
+async def test_an_agent_that_is_ready_only_when_it_is_stopped_is_stopped(home: HomeOnDisk) -> None:
+    await home.add_group()
+
+    async with home.running(command=raw_agent("ready_when_told_to_stop")):
+        message = home.ask("one")
+        await eventually((home.workspace() / "waiting").exists, what=home.story)
+        home.say("/stop")
+        await home.said(say(Say.STOPPED, "en"))
+        await home.quiet()
+
+    assert home.statuses()[message] == "failed"
+    assert [row["status"] for row in home.rows("SELECT status FROM agents")] == ["terminated"]
+
+
 async def test_a_flood_without_a_newline_costs_no_memory_and_no_answer(home: HomeOnDisk) -> None:
     await home.add_group()
-    home.play(misbehaving_once({"flood": {"bytes": FLOOD_BYTES}}, {"say_raw": "\n"}, {"say": "after it"}))
+    home.play(once("one", {"flood": {"bytes": FLOOD_BYTES}}, {"say_raw": "\n"}, {"say": "after it"}))
 
     async with home.running():
         before = peak_memory_kib()
@@ -93,7 +101,7 @@ async def test_an_agent_that_floods_its_log_is_answered_and_its_log_stays_small(
     await home.add_group()
     home.set(logs__max_bytes=64 * 1024, logs__keep=2)
     flood = {"flood": {"bytes": 8 * 1024**2, "newlines": True, "stream": "stderr"}}
-    home.play(misbehaving_once(flood, {"say": "after it"}))
+    home.play(once("one", flood, {"say": "after it"}))
 
     async with home.running():
         home.ask("one")
@@ -106,7 +114,7 @@ async def test_an_agent_that_floods_its_log_is_answered_and_its_log_stays_small(
 
 async def test_a_frame_that_death_left_open_is_not_sent_and_its_message_runs_again(home: HomeOnDisk) -> None:
     await home.add_group()
-    home.play(misbehaving_once({"open_pair": "half a sentence"}, {"crash": "KILL"}))
+    home.play(once("one", {"open_pair": "half a sentence"}, {"crash": "KILL"}))
 
     async with home.running():
         message = home.ask("one")
@@ -121,12 +129,12 @@ async def test_an_agent_that_ignores_sigterm_is_killed_after_the_grace(home: Hom
     await home.add_group()
     await home.add_group("garden")
     home.set(agent__stop_grace_s=1)
-    home.play(misbehaving_once({"ignore_sigterm": True}, {"wait_for_file": "never"}))
+    home.play(once("one", {"ignore_sigterm": True}, {"wait_for_file": "never"}))
     home.play(ECHO, "garden")
 
     async with home.running():
         message = home.ask("one")
-        await eventually(lambda: home.rows("SELECT 1 FROM messages WHERE is_in_turn = 1"), what=home.story)
+        await home.begun()
         home.say("/stop")
         await home.said(say(Say.STOPPED, "en"))
         await it_answers(home)
@@ -158,12 +166,12 @@ async def test_an_agent_whose_group_folder_vanishes_does_not_take_the_others_wit
 ) -> None:
     await home.add_group()
     await home.add_group("garden")
-    home.play(misbehaving_once({"wait_for_file": "never"}))
+    home.play(once("one", {"wait_for_file": "never"}))
     home.play(ECHO, "garden")
 
     async with home.running():
         home.ask("one")
-        await eventually(lambda: home.rows("SELECT 1 FROM messages WHERE is_in_turn = 1"), what=home.story)
+        await home.begun()
         shutil.rmtree(home.path / "groups" / "kitchen")
         await it_answers(home)
         home.say("/stop")
@@ -173,9 +181,7 @@ async def test_an_agent_whose_group_folder_vanishes_does_not_take_the_others_wit
         await home.quiet()
 
 
-async def test_an_agent_whose_box_vanishes_is_ended_and_what_it_never_read_is_answered(
-    home: HomeOnDisk,
-) -> None:
+async def test_an_agent_whose_box_vanishes_is_ended_and_its_chat_goes_on(home: HomeOnDisk) -> None:
     await home.add_group()
     home.play(ECHO)
 
@@ -184,8 +190,10 @@ async def test_an_agent_whose_box_vanishes_is_ended_and_what_it_never_read_is_an
         await home.said("re: @Assistant one")
         await home.quiet()
         shutil.rmtree(home.path / "data" / "ipc" / "kitchen")
+        await eventually(lambda: home.logs("box.violated"), what=home.story)
+        await eventually(lambda: home.logs("agent.ended"), what=home.story)
         home.ask("two")
-        await home.said("re: @Assistant one", "re: @Assistant two")
+        await eventually(lambda: home.texts()[-1] == "re: @Assistant two", what=home.story)
         await home.quiet()
 
     assert set(home.statuses().values()) == {"settled"}

@@ -4,6 +4,7 @@
 |---|---|
 | `in/*.json` | messages to take in, in name order; one is removed only after it is stored |
 | `sends.jsonl` | every attempt to send: chat, text, outbox_id, attempt, reply_to, accepted |
+| `refusals.jsonl` | every message that could not be stored when it was handed in: it stays in `in/` |
 | `typing.jsonl` | every change of the typing indicator: chat, is_typing |
 | `behaviour.json` | a list of rules; the first one that fits a text and has times left decides |
 
@@ -77,6 +78,8 @@ class FileChannel:
         """Write it down as sent, unless a rule of `behaviour.json` says otherwise."""
         if self._inbox is None:
             raise SendUnavailable("the channel is closed")
+        if len(message.text) > self._max_text_chars:
+            raise SendRefused("the text is too long for one message")
         outcome, delay_s = self._decide(message.text)
         await asyncio.sleep(delay_s)
         attempt = 1 + sum(each["outbox_id"] == message.outbox_id for each in read_lines(self._sends))
@@ -132,7 +135,8 @@ class FileChannel:
             for path in sorted((self._directory / "in").glob("*.json")):
                 try:
                     await inbox(_message(json.loads(path.read_bytes())))
-                except Unavailable:
+                except Unavailable as error:
+                    _append(self._directory / "refusals.jsonl", {"name": path.name, "why": error.message})
                     await asyncio.sleep(_AGAIN_S)  # a network keeps what was not taken, and tries again
                     break
                 path.unlink()

@@ -4,9 +4,11 @@ import contextlib
 import json
 import os
 import sqlite3
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any, Final
+
+import docker
 
 from orchestrator.app import App, Replacements, SystemClock, running
 from orchestrator.cli.home import Home, make_home, open_home
@@ -15,15 +17,18 @@ from orchestrator.cli.store_services import open_store_services
 from orchestrator.commands.groups import NewGroup, add_group
 from orchestrator.contracts.callers import HostCaller
 from orchestrator.contracts.ids import GroupFolder, Jid
+from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND
 from orchestrator.contracts.seams import Checkpoints, Clock, Runner
+from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.docker_runner import INSTANCE_LABEL
-from orchestrator.runners.engine import Engine
 from tests.support.eventually import eventually
 from tests.support.file_channel import PREFIX, FileChannel, read_lines, write_json
 
 MEMBER: Final = "file:ada"
 TRIGGER: Final = "@Assistant"
-OUTCOMES: Final = ("settled", "partial", "failed", "skipped")
+_BEGUN: Final = "begun"
+ECHO: Final[Mapping[str, object]] = {"default": [{"say": "re: {texts}"}]}
+"""A scenario: every turn is answered by what it was given."""
 _QUICK: Final = {
     "message_poll_s": 0.2,
     "shutdown_grace_s": 5,
@@ -35,6 +40,15 @@ _QUICK: Final = {
     "ipc.poll_s": 0.2,
 }
 """Settings under which a test waits for little; the disk of a test machine may be nearly full."""
+
+
+def once(match: str, *steps: object) -> Mapping[str, object]:
+    """A scenario: these steps for the first message with `match`, of all runs; then an echo.
+
+    `HomeOnDisk.begun` tells when they are being played.
+    """
+    begin = {"write_file": {"path": _BEGUN, "text": ""}}
+    return {"rules": [{"match": match, "times": 1, "steps": [begin, *steps]}], **ECHO}
 
 
 class HomeOnDisk:
@@ -114,6 +128,10 @@ class HomeOnDisk:
         """The texts that people see in one chat."""
         return [line["text"] for line in self.sends(chat)]
 
+    def refusals(self) -> int:
+        """How often the orchestrator could not store what the network brought."""
+        return len(read_lines(self.channel / "refusals.jsonl"))
+
     def typing(self, chat: str = "file:kitchen") -> list[bool]:
         """How the typing indicator went on and off."""
         lines = read_lines(self.channel / "typing.jsonl")
@@ -154,6 +172,10 @@ class HomeOnDisk:
             what=lambda: (list(texts), self.story()),
         )
 
+    async def begun(self, folder: str = "kitchen") -> None:
+        """Wait until the steps of `once` are being played."""
+        await eventually((self.workspace(folder) / _BEGUN).exists, what=self.story)
+
     def story(self) -> str:
         """How things stand, for a failure's message."""
         states = self.rows("SELECT message_id, status, tries, deaths, due_ms FROM messages")
@@ -180,10 +202,13 @@ class HomeOnDisk:
 
     async def containers(self, engine: Engine) -> list[str]:
         """The ids of the containers of this home."""
-        label = f"{INSTANCE_LABEL}={self._instance()[0]['value']}"
-        return await engine.call(
-            lambda client: [each["Id"] for each in client.api.containers(all=True, filters={"label": label})]
-        )
+        return await engine.call(self.containers_now)
+
+    def containers_now(self, client: docker.DockerClient) -> list[str]:
+        """The same, by a connection to the engine. Blocks."""
+        labels = [f"{INSTANCE_LABEL}={row['value']}" for row in self._instance()]
+        found = [client.api.containers(all=True, filters={"label": label}) for label in labels]
+        return [each["Id"] for containers in found for each in containers]
 
     async def nothing_left(self) -> None:
         """Wait until no process and no box is left of this home."""
@@ -194,7 +219,7 @@ class HomeOnDisk:
     def _instance(self) -> list[dict[str, Any]]:
         try:
             return self.rows("SELECT value FROM facts WHERE name LIKE 'instance%'")
-        except sqlite3.OperationalError:
+        except sqlite3.DatabaseError:
             return []
 
     @contextlib.asynccontextmanager
@@ -204,7 +229,7 @@ class HomeOnDisk:
         clock: Clock | None = None,
         checkpoints: Checkpoints | None = None,
         runner: tuple[Runner, str] | None = None,
-        command: Sequence[str] | None = None,
+        command: tuple[str, ...] = AGENT_RUNNER_COMMAND,
         max_text_chars: int = 4_000,
     ) -> AsyncIterator[App]:
         """The real orchestrator on this home, in this process."""
@@ -216,7 +241,7 @@ class HomeOnDisk:
             runner=runner,
             channels=[FileChannel(self.channel, max_text_chars=max_text_chars)],
             serves_api=False,
-            **({} if command is None else {"agent_command": tuple(command)}),
+            agent_command=command,
         )
         with logging_to(
             home.paths.log_file, home.settings.logs, clock=clock or SystemClock(), on_terminal=False

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from orchestrator.app import NoCheckpoints, Replacements, SystemClock, running
-from orchestrator.cli.ended import sentence_of
+from orchestrator.cli.ended import fault_of
 from orchestrator.cli.home import Home, make_home, open_home
 from orchestrator.cli.logging_setup import logging_to
 from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND
@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> int:
         else AGENT_RUNNER_COMMAND,
     )
     with logging_to(home.paths.log_file, home.settings.logs, clock=SystemClock(), on_terminal=False):
-        trouble = sentence_of(lambda: asyncio.run(_serve(home, parts)))
+        trouble = fault_of(lambda: asyncio.run(_serve(home, parts)))
     if trouble is not None:
         sys.stderr.write(f"Error: {trouble}\n")
     return 0 if trouble is None else 1

@@ -15,6 +15,7 @@ class UnixProxy:
         self._target = target
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.StreamWriter] = set()
+        self._passing: set[asyncio.Task[None]] = set()
 
     @contextlib.asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
@@ -36,11 +37,17 @@ class UnixProxy:
         self._server.close()
         for writer in list(self._connections):
             writer.transport.abort()
+        if self._passing:
+            await asyncio.wait(self._passing)
         await self._server.wait_closed()
         self._server = None
         self._path.unlink(missing_ok=True)
 
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        own_task = asyncio.current_task()
+        assert own_task is not None
+        self._passing.add(own_task)
+        own_task.add_done_callback(self._passing.discard)
         other_reader, other_writer = await asyncio.open_unix_connection(self._target)
         pair = {writer, other_writer}
         self._connections |= pair
@@ -52,6 +59,9 @@ class UnixProxy:
             self._connections -= pair
             for each in pair:
                 each.transport.abort()
+            for each in pair:
+                with contextlib.suppress(OSError):
+                    await each.wait_closed()
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -5,7 +5,8 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from orchestrator.api.chat_watch import ChatNews, chat_news, chat_now
+from orchestrator.api.chat_watch import ChatNews, ChatPlace, ChatStart, chat_news, chat_start
+from orchestrator.api.closing import Closing
 from orchestrator.commands.chat import check_posting
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import OperatorCaller
@@ -33,7 +34,7 @@ class MessageTaken(BaseModel):
     message_id: str
 
 
-def chat_routes(services: Services, door: ConsoleDoor) -> APIRouter:
+def chat_routes(services: Services, door: ConsoleDoor, closing: Closing) -> APIRouter:
     """`/api/v1/chats/{jid}/…`."""
     router = APIRouter(prefix="/api/v1/chats", tags=["chats"])
 
@@ -59,29 +60,34 @@ def chat_routes(services: Services, door: ConsoleDoor) -> APIRouter:
         return MessageTaken(message_id=taken)
 
     @router.get("/{jid}/now")
-    async def get_now(jid: str) -> ChatNews:
-        """Where the chat stands: the place to ask for news from."""
+    async def get_now(jid: str) -> ChatStart:
+        """Where the chat stands, the place to ask for news from; and how the assistant is addressed."""
         chat = console_chat(jid)
         await check_posting(services, OperatorCaller(), chat)
-        return await chat_now(services, chat)
+        return await chat_start(services, chat)
 
     @router.get("/{jid}/texts")
     async def get_texts(
         jid: str,
         after: Annotated[int, Query(ge=0, le=2**63 - 1)],
         after_seq: Annotated[int, Query(ge=0, le=2**63 - 1)] = 0,
+        heard_seq: Annotated[int | None, Query(ge=0, le=2**63 - 1)] = None,
         wait_s: Annotated[float, Query(ge=0, le=MAX_WAIT_S, allow_inf_nan=False)] = 0,
         seen: Annotated[str | None, Query(max_length=200)] = None,
     ) -> ChatNews:
-        """Texts sent behind the outbox id `after`; waits until there is news or the time ran out."""
+        """What came behind a place in the chat; waits until there is news or the time ran out.
+
+        Texts sent behind the outbox id `after`, what people wrote behind the message number
+        `heard_seq`, what went wrong behind the message number `after_seq`.
+        """
+        heard = after_seq if heard_seq is None else heard_seq
         return await chat_news(
             services,
             door,
             console_chat(jid),
-            after=after,
-            after_seq=after_seq,
-            seen=seen,
+            place=ChatPlace(last_id=after, last_seq=after_seq, heard_seq=heard, version=seen),
             wait_s=wait_s,
+            check=closing.check,
         )
 
     return router

@@ -8,7 +8,7 @@ from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, TreeI
 
 
 class AgentStatus(StrEnum):
-    """The lifecycle of an agent. Source: coordination.md U10."""
+    """The lifecycle of an agent. Source: docs/agents.md section 2."""
 
     STARTING = "starting"
     RUNNING = "running"
@@ -31,6 +31,15 @@ class EndReason(StrEnum):
     START_FAILED = "start_failed"
     ENGINE_LOST = "engine_lost"
     ORCHESTRATOR_DIED = "orchestrator_died"
+
+
+class TurnOutcome(StrEnum):
+    """How a turn ended: the agent's own word, or that it died without one."""
+
+    SUCCESS = "success"
+    ERROR = "error"
+    CANCELLED = "cancelled"
+    DIED = "died"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +85,6 @@ class Turn:
     chat_jid: Jid
     started_at: datetime
     ended_at: datetime | None = None
-    status: str | None = None
+    outcome: TurnOutcome | None = None
     outputs: int = 0
     effects: int = 0

@@ -8,8 +8,11 @@ from typing import Final
 
 from orchestrator.contracts.ids import AgentId, GroupFolder
 
-AGENT_RUNNER_COMMAND: Final = ("python3", "-m", "container.agent_runner")
-"""Our own agent runner. An image starts it, or what it has instead, by its entry point."""
+AGENT_RUNNER_COMMAND: Final = ("python3", "-s", "-P", "-m", "container.agent_runner")
+"""Our own agent runner. An image starts it, or what it has instead, by its entry point.
+
+`-s -P`: the agent may write in its home and in the working directory, and none of that is to be imported.
+"""
 WORKSPACE_TARGET: Final = "/workspace/group"
 GLOBAL_TARGET: Final = "/workspace/global"
 BOX_TARGET: Final = "/workspace/ipc"

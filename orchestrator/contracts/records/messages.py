@@ -67,7 +67,12 @@ class InboundMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredMessage:
-    """An inbound message as a row. seq: the order of arrival, which all cursors count in."""
+    """An inbound message as a row. seq: the order of arrival, which all cursors count in.
+
+    tries: runs in which its agent died without an effect. deaths: runs in which the orchestrator died.
+    is_nudged: a turn with it ended in success and silence, so it was given once more. is_in_turn: the
+    agent said that it took the message into the turn `turn_id`; before that it only lies in its box.
+    """
 
     seq: int
     chat_jid: Jid

@@ -32,12 +32,14 @@ def temporary_name(name: str) -> str:
 class FollowUp(Wire):
     """A later message for a running agent. `content` and `text` are the same XML in both spellings.
 
-    ids: the messages it holds. turn_id: names the turn only if this file starts one.
+    ids: the messages it holds. triggers: those of them that ask for an answer; the rest is context.
+    turn_id: names the turn only if this file starts one.
     """
 
     content: str
     text: str
     ids: tuple[str, ...] = ()
+    triggers: tuple[str, ...] = ()
     turn_id: TurnId | None = None
     type: str = "message"
 

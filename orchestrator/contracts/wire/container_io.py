@@ -29,8 +29,9 @@ class AgentDefinition(Wire):
 class ContainerInput(Wire):
     """The one JSON object on standard input.
 
-    messages: XML strings, oldest first. inputs: their message ids. `prompt` and
-    `is_scheduled_task` repeat the same for agents made for NanoClaw 1.x.
+    messages: XML strings, oldest first. inputs: their message ids. triggers: those of the ids that ask
+    for an answer; the rest is context. `prompt` and `is_scheduled_task` repeat the same for agents made
+    for NanoClaw 1.x.
     """
 
     messages: tuple[str, ...]
@@ -39,6 +40,7 @@ class ContainerInput(Wire):
     assistant_name: str
     prompt: str
     inputs: tuple[str, ...] = ()
+    triggers: tuple[str, ...] = ()
     tasks_snapshot: str | None = None
     groups_snapshot: str | None = None
     is_task: bool = False

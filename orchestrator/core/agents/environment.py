@@ -16,10 +16,7 @@ SEARCH_PATH: Final = "/opt/python/bin:/usr/local/bin:/usr/bin:/bin"
 
 
 def agent_environment(*, group: GroupFolder, timezone: str) -> dict[str, str]:
-    """The whole environment of an agent of `group`; the container's paths. timezone: an IANA name.
-
-    The agent's home is writable to it, so Python is told not to run what lies there as user packages.
-    """
+    """The whole environment of an agent of `group`, with the container's paths. timezone: an IANA name."""
     return {
         "PATH": SEARCH_PATH,
         "HOME": HOME_TARGET,
@@ -31,7 +28,6 @@ def agent_environment(*, group: GroupFolder, timezone: str) -> dict[str, str]:
         "PYTHONPATH": PROGRAMS_TARGET,
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUNBUFFERED": "1",
-        "PYTHONNOUSERSITE": "1",
         "DOVECOTE_WORKSPACE": WORKSPACE_TARGET,
         "DOVECOTE_GLOBAL": GLOBAL_TARGET,
         "DOVECOTE_BOX": BOX_TARGET,

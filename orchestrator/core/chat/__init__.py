@@ -1,1 +1,1 @@
-"""Chat rules: triggers, batches, cursors, transcripts, splitting and operator words."""
+"""Chat rules: triggers, batches, transcripts, what follows a death, splitting and operator words."""

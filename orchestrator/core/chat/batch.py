@@ -17,7 +17,7 @@ class Batch:
 def select_batch(unsettled: Sequence[StoredMessage], *, max_count: int, max_bytes: int) -> Batch:
     """The newest messages that fit, oldest first; a trigger is always kept.
 
-    unsettled: one chat, ascending `seq`, no bot messages, up to and including the last trigger.
+    unsettled: one chat, ascending `seq`, no messages of our own, up to and including the last trigger.
     Triggers are kept even where they alone are over the bounds. Source: contracts.md section 6.
     """
     kept: list[StoredMessage] = []

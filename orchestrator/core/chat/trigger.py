@@ -71,11 +71,21 @@ def compile_trigger(trigger: str, *, assistant_name: str, position: TriggerPosit
     The default trigger is a plain word whatever characters the name has.
     Raises InvalidRequest with the reason.
     """
-    return _compile(trigger, position, trigger.strip() == default_trigger(assistant_name).strip())
+    return _compile(trigger, position, _is_default(trigger, assistant_name))
+
+
+def plain_word(trigger: str, *, assistant_name: str) -> str | None:
+    """The word that the trigger is, composed and without space around it; None if it is an expression."""
+    return _normal(trigger) if is_plain_word(trigger, assistant_name=assistant_name) else None
+
+
+def is_plain_word(trigger: str, *, assistant_name: str) -> bool:
+    """Whether people can be told to write it as it stands; else it is an expression."""
+    return _is_plain(trigger, is_the_default=_is_default(trigger, assistant_name))
 
 
 def wakes(group: Group, text: str, *, quoted: Quoted | None) -> bool:
-    """Whether a message in `group` is for the assistant; whether its sender may is judged before.
+    """Whether a message in `group` is for the assistant; whoever its sender is.
 
     Raises InvalidRequest if the group's trigger does not compile, which registration rules out.
     """
@@ -95,6 +105,18 @@ def without_leading_blanks(text: str) -> str:
     return text[match.end() :] if match else text
 
 
+def _is_default(trigger: str, assistant_name: str) -> bool:
+    return trigger.strip() == default_trigger(assistant_name).strip()
+
+
+def _is_plain(word: str, *, is_the_default: bool) -> bool:
+    return is_the_default or _SYNTAX.isdisjoint(word)
+
+
+def _normal(trigger: str) -> str:
+    return unicodedata.normalize("NFC", trigger.strip())
+
+
 def _comparable(text: str) -> str:
     return unicodedata.normalize("NFC", without_leading_blanks(text))
 
@@ -102,7 +124,7 @@ def _comparable(text: str) -> str:
 # As many groups as a large installation has; beyond it a pattern is compiled again.
 @lru_cache(maxsize=16_384)
 def _compile(trigger: str, position: TriggerPosition, is_the_default: bool) -> Trigger:
-    word = unicodedata.normalize("NFC", trigger.strip())
+    word = _normal(trigger)
     if not without_leading_blanks(word.removeprefix("@")):
         raise InvalidRequest("The trigger is empty.", suggestion="Give a word such as @Andy.")
     if len(word) > MAX_TRIGGER_CHARS:
@@ -115,7 +137,7 @@ def _compile(trigger: str, position: TriggerPosition, is_the_default: bool) -> T
             "The trigger holds a line break or another control character.",
             suggestion="Give a word such as @Andy.",
         )
-    if is_the_default or _SYNTAX.isdisjoint(word):
+    if _is_plain(word, is_the_default=is_the_default):
         return Trigger(pattern=regex.compile(_plain_pattern(word, position), _FLAGS), position=position)
     return Trigger(pattern=_compile_expression(word), position=position)
 

@@ -1,4 +1,4 @@
-"""The life of an agent. Source: coordination.md U10."""
+"""The life of an agent. Source: docs/agents.md section 2."""
 
 from enum import StrEnum
 from typing import Final
@@ -36,7 +36,7 @@ AGENT: Final = Machine(
         (_S.RUNNING, _E.RAN_OUT): _S.TIMED_OUT,
         (_S.STOPPING, _E.ENDED_WELL): _S.TERMINATED,
         (_S.STOPPING, _E.ENDED_BADLY): _S.TERMINATED,
-        (_S.STOPPING, _E.RAN_OUT): _S.TERMINATED,
+        (_S.STOPPING, _E.RAN_OUT): _S.TIMED_OUT,  # only the clock that told it to stop says so
         **{(s, _E.FOUND_DEAD): _S.TERMINATED for s in (_S.STARTING, _S.RUNNING, _S.STOPPING)},
         **{(s, _E.NOT_FOUND): _S.LOST for s in (_S.STARTING, _S.RUNNING, _S.STOPPING)},
     },

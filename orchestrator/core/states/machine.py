@@ -31,6 +31,10 @@ class Machine(Generic[S, E]):
         except KeyError:
             raise IllegalMove(f"{self.name}: {event} cannot happen to what is {state}") from None
 
+    def check(self, state: S, event: E) -> None:
+        """Raise IllegalMove unless `event` can happen to what is `state`; for moves that SQL writes."""
+        self.after(state, event)
+
     def sources(self, event: E) -> frozenset[S]:
         """The statuses in which `event` can happen."""
         return frozenset(state for state, known in self._table if known == event)

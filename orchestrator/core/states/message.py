@@ -28,7 +28,6 @@ MESSAGE: Final = Machine(
     table={
         (_S.PENDING, _E.GIVEN): _S.DISPATCHED,
         (_S.PENDING, _E.PASSED_OVER): _S.SKIPPED,
-        (_S.PENDING, _E.GAVE_UP): _S.FAILED,
         (_S.DISPATCHED, _E.ANSWERED): _S.SETTLED,
         (_S.DISPATCHED, _E.GIVEN_BACK): _S.PENDING,  # no effect was committed: it may run again
         (_S.DISPATCHED, _E.BROKEN_OFF): _S.PARTIAL,

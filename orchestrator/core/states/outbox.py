@@ -27,7 +27,6 @@ OUTBOX: Final = Machine(
     start=_S.QUEUED,
     table={
         (_S.QUEUED, _E.CLAIMED): _S.SENDING,
-        (_S.QUEUED, _E.GAVE_UP): _S.FAILED,
         (_S.SENDING, _E.ACCEPTED): _S.SENT,
         (_S.SENDING, _E.HELD_OFF): _S.QUEUED,  # backs off but keeps its place: order is a promise
         (_S.SENDING, _E.REFUSED): _S.FAILED,

@@ -63,8 +63,10 @@ CREATE TABLE messages (
     UNIQUE (chat_jid, message_id)
 ) STRICT;
 CREATE INDEX messages_pending ON messages (chat_jid, is_trigger, seq) WHERE status = 'pending';
-CREATE INDEX messages_due ON messages (due_ms) WHERE status = 'pending' AND is_trigger = 1;
+-- A chat may hold any amount of pending chatter: what looks for triggers must not walk through it.
+CREATE INDEX messages_waiting ON messages (chat_jid, seq, due_ms) WHERE status = 'pending' AND is_trigger = 1;
 CREATE INDEX messages_dispatched ON messages (agent_id, seq) WHERE status = 'dispatched';
+CREATE INDEX messages_at_work ON messages (chat_jid, seq) WHERE status = 'dispatched';
 CREATE INDEX messages_unsettled ON messages (chat_jid, seq) WHERE status IN ('pending', 'dispatched');
 CREATE INDEX messages_unfinished ON messages (chat_jid, seq) WHERE status IN ('partial', 'failed');
 

@@ -176,7 +176,7 @@ async def test_no_descriptor_is_left_when_it_is_closed(
         async with _hearing(hints) as heard:
             await _told(heard, place, path)
 
-    await eventually(lambda: len(os.listdir("/proc/self/fd")) == before)
+    await eventually(lambda: len(os.listdir("/proc/self/fd")) <= before)
 
 
 async def test_after_more_events_than_the_kernel_keeps_everything_is_to_be_looked_at(tmp_path: Path) -> None:

@@ -167,15 +167,24 @@ async def test_a_missing_directory_fails_the_start_by_its_name(runner: Described
         await runner.start(plan)
 
 
-async def test_a_cancelled_start_leaves_nothing(runner: DescribedRunner, stage: Stage) -> None:
+@pytest.mark.parametrize("after_s", [0.0, 0.005, 0.03, 0.15])
+async def test_a_cancelled_start_leaves_nothing(
+    runner: DescribedRunner, kind: str, stage: Stage, programs: Path, after_s: float
+) -> None:
     plan = stage.plan(AGENT)
+    doomed = open_runner(kind, programs)
+    await doomed.why_not()
 
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.005):
-            await runner.start(plan)
-    left = await runner.stop_leftovers(stage.instance_id, [(plan.agent_id, None)])
+    try:
+        async with asyncio.timeout(after_s):
+            handle = await doomed.start(plan)
+        await handle.close()
+    except TimeoutError:
+        pass
+    await doomed.close()
 
-    assert left == []
+    await eventually(lambda: _commands_with(plan.agent_id) == [])
+    assert await runner.stop_leftovers(stage.instance_id, [(plan.agent_id, None)]) == []
 
 
 async def test_twenty_starts_leave_no_descriptor_open(runner: DescribedRunner, stage: Stage) -> None:

@@ -7,10 +7,10 @@ from typing import Final
 
 import pytest
 
-from orchestrator.contracts.records.launch import ResourceLimits
+from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND, ResourceLimits
 from orchestrator.runners.catalog import DescribedRunner
 from tests.agreement.runners.conftest import WALLED
-from tests.agreement.runners.stage import Stage, run
+from tests.agreement.runners.stage import Stage, read_line, run
 
 MIB: Final = 1024**2
 walled = pytest.mark.parametrize("kind", WALLED, indirect=True)
@@ -67,7 +67,7 @@ async def test_the_walls_compare_equal_to_the_plan(runner: DescribedRunner, stag
     handle = await runner.start(stage.plan("import sys; sys.stdin.read()"))
 
     try:
-        await handle.check_walls()
+        await handle.check_walls({})
     finally:
         await handle.close()
 
@@ -132,6 +132,23 @@ async def test_the_environment_holds_what_the_plan_says_and_nothing_of_ours(
     assert plan.environment.keys() <= found.keys()
     assert found["TZ"] == "Europe/Berlin"
     assert "sk-secret" not in ran.output.decode()
+
+
+async def test_nothing_that_an_agent_wrote_runs_at_its_next_start(
+    runner: DescribedRunner, stage: Stage
+) -> None:
+    user_site = stage.places.home / ".local/lib/python3.11/site-packages"
+    user_site.mkdir(parents=True)
+    for trap in (stage.places.workspace / "json.py", user_site / "usercustomize.py"):
+        trap.write_text("import os; os.write(1, b'hijacked')")
+    handle = await runner.start(stage.plan("", command=AGENT_RUNNER_COMMAND))
+
+    try:
+        first = await read_line(handle.output())
+    finally:
+        await handle.close()
+
+    assert first.startswith(b'AGENT_EVENT {"protocol":1')
 
 
 @walled

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from orchestrator.api.chat_watch import chat_now
+from orchestrator.api.chat_watch import chat_start
 from orchestrator.api.render_errors import STATUS
+from orchestrator.commands.groups import NewGroup, add_group
+from orchestrator.contracts.callers import HostCaller
 from orchestrator.contracts.errors import ErrorCode
 from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.messages import OutboxStatus, TextSource
@@ -288,23 +290,55 @@ async def test_a_stop_does_not_wait_for_a_long_poll(served: Served) -> None:
         serving = tasks.create_task(second.run())
         await until_open(other)
         reader, writer = await asyncio.open_unix_connection(str(other))
-        head = f"GET /api/v1/chats/{MAIN}/texts?after=0&wait_s=25&seen=0.0.0.0.0 HTTP/1.1\r\nHost: x\r\n"
+        head = f"GET /api/v1/chats/{MAIN}/texts?after=0&wait_s=25&seen=0.0.0.0.0.0 HTTP/1.1\r\nHost: x\r\n"
         writer.write(f"{head}Authorization: Bearer {served.token}\r\n\r\n".encode())
         await writer.drain()
         await asyncio.sleep(0.2)
         serving.cancel()
         await asyncio.wait([serving])
-        await reader.read()
+        answer = await reader.read()
         writer.close()
         await writer.wait_closed()
 
     assert served.services.clock.monotonic() - started < 8
+    assert answer.startswith(b"HTTP/1.1 503 ")
+    assert b'"NOT_RUNNING"' in answer
 
 
-async def test_every_error_code_has_its_status_and_the_place_of_an_empty_chat_is_the_start(
-    served: Served,
-) -> None:
-    now = await chat_now(served.services, Jid("console:nobody"))
+async def test_the_place_of_a_chat_says_how_the_assistant_is_called_there(served: Served) -> None:
+    jid = Jid("console:garden")
+    new = NewGroup(jid=jid, folder="garden", trigger="@Gardener", assistant_name="Gardener")
+    await add_group(served.services, HostCaller(), new)
 
+    main, garden = await chat_start(served.services, MAIN), await chat_start(served.services, jid)
+
+    assert (garden.last_id, garden.last_seq) == (0, 0)
+    assert (garden.trigger, garden.assistant_name) == ("@Gardener", "Gardener")
+    assert (garden.requires_trigger, main.requires_trigger) == (True, False)
+
+
+def test_every_error_code_has_its_status() -> None:
     assert set(STATUS) == set(ErrorCode)
-    assert (now.last_id, now.last_seq) == (0, 0)
+
+
+async def test_what_people_write_is_news_for_every_terminal(served: Served) -> None:
+    async with served.client() as client:
+        await client.post(
+            f"/api/v1/chats/{MAIN}/messages",
+            json={"text": "hello", "message_id": "m1", "sender_name": "Ann"},
+        )
+        first = (await client.get(f"/api/v1/chats/{MAIN}/texts?after=0")).json()
+        place = {"after": "0", "heard_seq": str(first["heard_seq"])}
+        second = (await client.get(f"/api/v1/chats/{MAIN}/texts", params=place)).json()
+
+    assert first["heard"] == [{"message_id": "m1", "sender_name": "Ann", "text": "hello"}]
+    assert second["heard"] == []
+
+
+async def test_an_unregistered_chat_is_answered_with_the_command_that_registers_it(served: Served) -> None:
+    async with served.client() as client:
+        answer = await client.get("/api/v1/chats/console:nope/now")
+
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (404, "NOT_REGISTERED")
+    assert error["suggestion"] == "Register it: dovecote group add FOLDER --jid console:nope"

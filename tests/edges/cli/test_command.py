@@ -97,7 +97,10 @@ def test_a_wrong_setting_stops_every_command_with_a_sentence_and_no_traceback(
 
     assert ended.returncode == 1
     assert ended.stdout == ""
-    assert "queue.max_running is '0' (dovecote.toml line 2), but must be 1 to 200" in ended.stderr
+    assert (
+        "queue.max_running is '0' (dovecote.toml line 2), but must be a whole number from 1 to 200"
+        in ended.stderr
+    )
     assert "Traceback" not in ended.stderr
     assert sorted(path.name for path in home.iterdir()) == ["dovecote.toml"]
 

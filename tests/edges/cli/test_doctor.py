@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.cli.doctor import without_doctor
 from orchestrator.cli.findings import Finding, Health, Patient
 from orchestrator.cli.place_checks import check_directories, check_disk, check_lock, check_log
 from orchestrator.cli.store_checks import check_groups, check_store
@@ -162,7 +163,10 @@ def test_the_newest_error_of_the_log_is_shown(paths: Paths) -> None:
     finding = check_log(patient(paths))
 
     assert finding == Finding(
-        what="log", health=Health.WARNING, why="engine.away at t2: refused", mend="Start it."
+        what="log",
+        health=Health.WARNING,
+        why="2 errors since the last start. The last: engine.away at t2: refused",
+        mend="Start it.",
     )
 
 
@@ -183,3 +187,46 @@ def test_the_doctor_prints_all_findings_and_fails_only_if_something_is_broken(
     assert broken.returncode == 1
     assert "FAIL settings" in broken.stdout
     assert "queue.max_running" in broken.stdout
+
+
+def test_errors_from_before_the_last_start_or_of_another_day_are_not_counted(paths: Paths) -> None:
+    lines = [
+        {"event": "old.failed", "level": "error", "timestamp": "2026-01-01T00:00:00Z"},
+        {"event": "runner.chosen", "level": "info", "timestamp": "2026-01-01T00:00:01Z"},
+        {"event": "stale.failed", "level": "error", "timestamp": "2026-01-01T00:00:02Z"},
+    ]
+    paths.log_file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    assert check_log(patient(paths)).health is Health.OK
+
+
+def test_an_empty_database_is_one_that_was_not_made_yet(paths: Paths) -> None:
+    paths.database.touch()
+
+    assert check_store(patient(paths)).health is Health.OK
+    assert check_groups(patient(paths)).health is Health.OK
+
+
+def test_a_backup_is_advised_only_where_there_is_one(paths: Paths) -> None:
+    paths.database.write_bytes(b"garbage" * 1000)
+    without = check_store(patient(paths))
+    (paths.backups / "dovecote-v1.db").touch()
+    with_one = check_store(patient(paths))
+
+    assert "There is no backup" in str(without.mend)
+    assert "put data/backups/dovecote-v1.db there" in str(with_one.mend)
+
+
+def test_a_lock_that_is_a_directory_is_a_failure_with_advice(paths: Paths) -> None:
+    paths.lock.mkdir()
+
+    finding = check_lock(patient(paths))
+
+    assert finding.health is Health.FAILURE
+    assert str(paths.lock) in str(finding.mend)
+
+
+def test_the_doctor_sends_nobody_to_the_doctor(paths: Paths) -> None:
+    finding = Finding(what="api", health=Health.FAILURE, why="x", mend="Run `dovecote doctor`.")
+
+    assert without_doctor(finding).mend == "Look into the log in data/logs."

@@ -62,7 +62,7 @@ class Home:
         temporary.rename(directory / name)
 
     def follow_up(self, name: str, text: str, *, ids: Sequence[str], turn_id: str) -> None:
-        """A follow-up file in the form that the host writes."""
+        """A follow-up file in the form that an older host writes, which names no triggers."""
         xml = message_xml(text, message_id=ids[-1])
         self.drop(name, {"type": "message", "content": xml, "text": xml, "ids": list(ids), "turnId": turn_id})
 
@@ -72,6 +72,10 @@ class Home:
 
     def input_names(self) -> list[str]:
         return sorted(os.listdir(self.box / "input"))
+
+    def requests(self, directory: str) -> list[Path]:
+        """The finished files of a request directory, in name order; one being written is none yet."""
+        return sorted(path for path in (self.box / directory).iterdir() if not path.name.startswith("."))
 
     def ack(self, turn_id: str) -> Mapping[str, object]:
         """What `acks/{turnId}.json` says at this moment; empty if there is none."""
@@ -97,22 +101,28 @@ def message_xml(text: str, *, message_id: str = "m1") -> str:
 
 
 def given(
-    *texts: str, driver: str = "script", is_main: bool = False, turn_id: str = "turn-1"
+    *texts: str,
+    driver: str = "script",
+    is_main: bool = False,
+    turn_id: str = "turn-1",
+    triggers: Sequence[str] = (),
+    options: Mapping[str, object] | None = None,
 ) -> ContainerInput:
-    """An input with one message a text, whose ids are m1, m2, …"""
+    """An input with one message a text, whose ids are m1, m2, …; no triggers: an older host's."""
     ids = tuple(f"m{n}" for n in range(1, len(texts) + 1))
     xml = tuple(message_xml(text, message_id=message_id) for text, message_id in zip(texts, ids, strict=True))
     return ContainerInput(
         messages=xml,
         prompt="\n".join(xml),
         inputs=ids,
+        triggers=tuple(triggers),
         group_folder=GroupFolder("family"),
         chat_jid=Jid("console:family"),
         assistant_name="Assistant",
         turn_id=TurnId(turn_id),
         is_main=is_main,
         timezone="Europe/Berlin",
-        agent=AgentDefinition(driver=driver),
+        agent=AgentDefinition(driver=driver, options=options),
     )
 
 

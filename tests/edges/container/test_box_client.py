@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import shutil
 from collections.abc import Mapping
 
@@ -18,8 +17,8 @@ from tests.edges.container.agent_process import Home, eventually
 
 def the_request(home: Home) -> Mapping[str, object]:
     """The one request that lies in `messages/`."""
-    [name] = os.listdir(home.box / "messages")
-    content = json.loads((home.box / "messages" / name).read_text())
+    [path] = home.requests("messages")
+    content = json.loads(path.read_text())
     assert isinstance(content, dict)
     return content
 
@@ -37,7 +36,7 @@ async def test_a_request_lies_whole_in_its_directory_and_its_reply_is_found(home
 
     async with asyncio.TaskGroup() as tasks:
         asking = tasks.create_task(client.request(request, timeout_s=15))
-        await eventually(lambda: os.listdir(home.box / "messages"))
+        await eventually(lambda: home.requests("messages"))
         lies = the_request(home)
         answer(home, lies["requestId"], ok=True, result={"messageId": "x"})
 

@@ -1,12 +1,16 @@
 """What the built-in driver answers, in a real agent runner."""
 
+import json
 import re
 from collections.abc import Sequence
 
 import pytest
 
+from orchestrator.contracts.ids import TurnId
+from orchestrator.contracts.wire.boxes import FollowUp
+from orchestrator.contracts.wire.codec import to_json
 from orchestrator.contracts.wire.container_io import TurnStatus
-from tests.edges.container.agent_process import Home, agent, given
+from tests.edges.container.agent_process import Home, agent, given, message_xml
 
 
 async def ask(home: Home, *texts: str, is_main: bool = True) -> list[str]:
@@ -113,18 +117,75 @@ async def test_a_question_it_cannot_answer_gets_a_sentence_that_helps(
     assert hint in answer
 
 
-async def test_only_what_is_addressed_to_it_is_answered_in_a_group(home: Home) -> None:
-    answers = await ask(
-        home, "chatter", "@assistant: echo one", "@Assistants echo no", "Assistant, echo two", is_main=False
+async def test_exactly_the_triggers_of_a_batch_are_answered_each_by_a_pair(home: Home) -> None:
+    texts = ["echo chatter", "hey @Gardener echo one", "@Gardener, echo quoted by a guest", "echo reply"]
+    options = {"trigger": "@Gardener", "trigger_position": "anywhere"}
+
+    async with agent(home) as running:
+        await running.give(given(*texts, driver="builtin", triggers=["m2", "m4"], options=options))
+        await running.until_ended(1)
+
+        assert running.texts == ["one", "reply"]
+        assert (running.ended[0].inputs, running.ended[0].outputs) == (("m1", "m2", "m3", "m4"), 2)
+
+
+async def test_the_context_of_the_main_chat_is_not_answered(home: Home) -> None:
+    async with agent(home) as running:
+        await running.give(
+            given("echo a bot's words", "echo one", driver="builtin", is_main=True, triggers=["m2"])
+        )
+        await running.until_ended(1)
+
+        assert running.texts == ["one"]
+
+
+async def test_exactly_the_triggers_of_a_follow_up_are_answered(home: Home) -> None:
+    later = [("m2", "echo chatter"), ("m3", "@Foo echo two"), ("m4", "echo more"), ("m5", "@Bar: echo three")]
+    xml = "\n".join(message_xml(text, message_id=message_id) for message_id, text in later)
+    follow_up = FollowUp(
+        content=xml, text=xml, ids=("m2", "m3", "m4", "m5"), triggers=("m3", "m5"), turn_id=TurnId("turn-2")
     )
 
+    async with agent(home) as running:
+        await running.give(given("@Foo echo one", driver="builtin", triggers=["m1"]))
+        home.drop("1-a.json", to_json(follow_up))
+        await running.until_ended(2)
+
+        assert running.texts == ["one", "two", "three"]
+        assert running.ended[1].inputs == ("m2", "m3", "m4", "m5")
+
+
+async def test_an_older_host_is_answered_by_what_is_addressed_in_a_group(home: Home) -> None:
+    texts = ["chatter", "@assistant: echo one", "@Assistants echo no", "Assistant, echo two"]
+
+    answers = await ask(home, *texts, is_main=False)
+
     assert answers == ["one", "two"]
 
 
-async def test_everything_is_answered_where_nothing_is_addressed(home: Home) -> None:
-    answers = await ask(home, "echo one", "echo two", is_main=False)
+async def test_chatter_of_an_older_host_is_left_alone(home: Home) -> None:
+    assert await ask(home, "echo one", "echo two", is_main=False) == []
 
-    assert answers == ["one", "two"]
+
+async def test_an_agent_of_the_1x_dialect_answers_what_is_addressed_to_it(home: Home) -> None:
+    older = {
+        "prompt": '<messages><message sender="A" time="Jan 1">@Assistant echo one</message>'
+        '<message sender="B" time="Jan 1">echo no</message></messages>',
+        "groupFolder": "family",
+        "chatJid": "1@g.us",
+        "assistantName": "Assistant",
+        "isScheduledTask": False,
+    }
+
+    async with agent(home) as running:
+        await running.give(json.dumps(older).encode() + b"\n")
+        await running.until_ended(1)
+        home.drop(
+            "1-a.json", {"type": "message", "text": '<message sender="A">@Assistant echo two</message>'}
+        )
+        await running.until_ended(2)
+
+        assert running.texts == ["one", "two"]
 
 
 async def test_the_files_of_the_workspace_are_listed(home: Home) -> None:

@@ -1,7 +1,6 @@
 """What the script driver plays, in a real agent runner."""
 
 import json
-import os
 
 import pytest
 
@@ -147,9 +146,9 @@ async def test_a_message_is_sent_by_request_and_the_reply_is_logged(home: Home) 
     home.play({"default": [{"send_message": "on my own"}, {"say": "done"}]})
     async with agent(home) as running:
         await running.give(given("one"))
-        await eventually(lambda: os.listdir(home.box / "messages"))
-        [name] = os.listdir(home.box / "messages")
-        request = json.loads((home.box / "messages" / name).read_text())
+        await eventually(lambda: home.requests("messages"))
+        [path] = home.requests("messages")
+        request = json.loads(path.read_text())
         reply = {"requestId": request["requestId"], "ok": True}
         (home.box / "replies" / "part").write_text(json.dumps(reply))
         (home.box / "replies" / "part").rename(home.box / "replies" / f"{request['requestId']}.json")

@@ -84,7 +84,7 @@ async def test_a_host_of_another_protocol_is_told_to_rebuild_and_gets_3(home: Ho
 
 async def test_the_fields_of_the_source_document_alone_are_enough(home: Home) -> None:
     plain = {
-        "messages": ['<message id="m7" timestamp="t" sender="Ada" role="user">\necho hi\n</message>'],
+        "messages": ['<message id="m7" timestamp="t" sender="Ada" role="user">\n@Andy echo hi\n</message>'],
         "groupFolder": "family",
         "chatJid": "1@g.us",
         "assistantName": "Andy",

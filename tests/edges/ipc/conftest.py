@@ -58,6 +58,9 @@ class Milestones:
 class NoAgents:
     """Implements `AgentControl` where none runs."""
 
+    async def close_chat(self, chat: Jid) -> None:
+        """No agent runs here."""
+
     async def stop_chat(self, chat: Jid) -> bool:
         """Nothing to stop."""
         return False

@@ -125,6 +125,7 @@ async def test_a_follow_up_is_seen_when_it_is_published_and_not_before(world: Wo
         "content": "<message>hi</message>",
         "text": "<message>hi</message>",
         "ids": ["m1"],
+        "triggers": [],
     }
     assert await agent.port.unread_inputs() == ["1700000000000-ab"]
 
@@ -256,7 +257,7 @@ async def test_many_boxes_opened_and_removed_leave_no_descriptor_and_no_thread_b
             await world.keeper.drain(agent.caller, agent.port)
             await world.keeper.remove(FAMILY)
 
-        assert len(os.listdir("/proc/self/fd")) == before
+        assert len(os.listdir("/proc/self/fd")) <= before
     assert len(await world.texts()) == 10
 
 

@@ -225,10 +225,10 @@ async def test_requests_belong_to_the_turn_that_the_engine_named(world: World) -
     agent = await world.agent("family")
     agent.say("0001.json", "in the turn")
     world.keeper.set_turn(agent.caller.box, TurnId("turn-1"))
-    await world.keeper.settle_messages(agent.caller.box, at_most_s=5)
+    await world.keeper.take_waiting_texts(agent.caller.box, at_most_s=5)
     agent.say("0002.json", "after it")
     world.keeper.set_turn(agent.caller.box, None)
-    await world.keeper.settle_messages(agent.caller.box, at_most_s=5)
+    await world.keeper.take_waiting_texts(agent.caller.box, at_most_s=5)
 
     async with world.services.db.reader() as reader:
         rows = await reader.all("SELECT text, turn_id FROM outbox ORDER BY id")
@@ -243,7 +243,7 @@ async def test_settling_takes_what_lies_there_and_returns_without_waiting_for_a_
     (agent.path / "messages" / "0000.json").write_text('{"type": "mess')
 
     async with asyncio.timeout(2):
-        await world.keeper.settle_messages(agent.caller.box, at_most_s=30)
+        await world.keeper.take_waiting_texts(agent.caller.box, at_most_s=30)
 
     assert await world.texts() == ["done"]
     assert agent.lying() == ["0000.json"]
@@ -290,7 +290,7 @@ async def test_settling_waits_for_the_rate_only_so_long(tmp_path: Path) -> None:
         for number in range(5):
             agent.say(f"{number:04}.json", str(number))
         async with asyncio.timeout(3):
-            await world.keeper.settle_messages(agent.caller.box, at_most_s=0.2)
+            await world.keeper.take_waiting_texts(agent.caller.box, at_most_s=0.2)
         texts = await world.texts()
 
     assert texts == ["0", "1"]

@@ -169,3 +169,33 @@ def test_the_home_is_the_option_else_the_variable_else_the_working_directory(tmp
     assert home_directory(None, {"DOVECOTE_HOME": "/other"}) == Path("/other")
     assert home_directory(None, {}) == Path.cwd()
     assert home_directory(Path("here"), {}) == Path.cwd() / "here"
+
+
+@pytest.mark.parametrize("value", ["true", "false"])
+def test_a_truth_value_is_no_number(tmp_path: Path, value: str) -> None:
+    (tmp_path / "dovecote.toml").write_text(f"[queue]\nmax_running = {value}\n")
+
+    with pytest.raises(InvalidSettings, match="must be a whole number from 1 to 200"):
+        load_settings(tmp_path, {})
+
+
+@pytest.mark.parametrize("value", ["1@g.us, 2@g.us", '["1@g.us", "2@g.us"]'])
+def test_operators_in_the_environment_are_a_list_in_either_form(tmp_path: Path, value: str) -> None:
+    loaded = load_settings(tmp_path, {"DOVECOTE_ASSISTANT__OPERATORS": value})
+
+    assert loaded.settings.assistant.operators == ("1@g.us", "2@g.us")
+
+
+@pytest.mark.parametrize("value", ["'1@g.us'", "['nobody']", "[1]"])
+def test_operators_in_the_file_are_a_list_of_ids(tmp_path: Path, value: str) -> None:
+    (tmp_path / "dovecote.toml").write_text(f"[assistant]\noperators = {value}\n")
+
+    with pytest.raises(InvalidSettings, match=r"must be a list of chat ids, such as \["):
+        load_settings(tmp_path, {})
+
+
+def test_a_link_to_nothing_is_not_taken_for_no_file(tmp_path: Path) -> None:
+    (tmp_path / "dovecote.toml").symlink_to(tmp_path / "gone.toml")
+
+    with pytest.raises(InvalidSettings, match="which is not there"):
+        load_settings(tmp_path, {})

@@ -430,4 +430,4 @@ def test_no_descriptor_is_leaked_by_refusals(ground: Path, outside: Path, safe: 
             safe.child("link")
         safe.names(1)
 
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(os.listdir("/proc/self/fd")) <= before

@@ -62,7 +62,7 @@ def test_two_thousand_directories_in_a_row_go_with_few_descriptors(tmp_path: Pat
 
     assert left == ()
     assert list(tmp_path.iterdir()) == []
-    assert len(os.listdir("/proc/self/fd")) == open_before
+    assert len(os.listdir("/proc/self/fd")) <= open_before
 
 
 def test_two_thousand_directories_side_by_side_go_in_slices(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Prints bytes that are nothing, markers without text, events that are none; then goes on as if it were well."""
+"""Prints bytes that are nothing, markers without text, events that are none; then reads on."""
 
 import os
 import sys

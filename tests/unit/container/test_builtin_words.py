@@ -1,12 +1,11 @@
 """What plain sentences mean to the built-in driver."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from container.drivers.builtin_words import WishKind, addressed_to, to_answer, understand
+from container.drivers.builtin_words import WishKind, understand
 from container.drivers.notes_file import MAX_NOTE_CHARS, one_line
-from container.messages import Message
 
 
 @pytest.mark.parametrize(
@@ -73,63 +72,14 @@ def test_a_long_message_takes_no_long_time(piece: str) -> None:
 
     for start in ("", "remember ", "what ", "can you "):
         understand(start + text)
-        addressed_to(start + text, ["Assistant"])
-
-
-@pytest.mark.parametrize(
-    ("text", "rest"),
-    [
-        pytest.param("@Assistant time", "time", id="the usual form"),
-        pytest.param("  @assistant: time", "time", id="white space, case and a colon"),
-        pytest.param("\u200b@ASSISTANT,time", "time", id="invisible characters"),
-        pytest.param("Assistant, time", "time", id="the bare name with a comma"),
-        pytest.param("@Assistant", "", id="nothing behind it"),
-        pytest.param("@Assistant!", "!", id="a sign behind it"),
-        pytest.param("Assistant time", None, id="the bare name alone"),
-        pytest.param("@Assistants time", None, id="a longer name"),
-        pytest.param("@Assistant_2 time", None, id="a name that goes on"),
-        pytest.param("@Assistant\u0301 time", None, id="a mark behind it"),
-        pytest.param("time @Assistant", None, id="not at the start"),
-        pytest.param("", None, id="empty"),
-    ],
-)
-def test_a_message_is_addressed_by_its_beginning(text: str, rest: str | None) -> None:
-    assert addressed_to(text, ["Assistant"]) == rest
-
-
-def test_composed_and_decomposed_names_are_the_same() -> None:
-    assert addressed_to("@Rene\u0301 time", ["Ren\u00e9"]) == "time"
-
-
-def batch(*texts: str) -> list[Message]:
-    return [Message(text=text) for text in texts]
-
-
-@pytest.mark.parametrize(
-    ("texts", "all_count", "answered"),
-    [
-        pytest.param(["a", "@Bot b", "c"], False, ["b"], id="only those that call it"),
-        pytest.param(["a", "@Bot b"], True, ["a", "b"], id="all where all count"),
-        pytest.param(["a", "b"], False, ["a", "b"], id="all where none calls it"),
-        pytest.param([], False, [], id="none where there is none"),
-    ],
-)
-def test_the_right_messages_of_a_batch_are_answered(
-    texts: list[str], all_count: bool, answered: list[str]
-) -> None:
-    assert [rest for _, rest in to_answer(batch(*texts), ["Bot"], all_count=all_count)] == answered
-
-
-def test_its_own_messages_are_never_answered() -> None:
-    own = Message(text="@Bot echo loop", role="assistant")
-
-    assert to_answer([own], ["Bot"], all_count=True) == []
 
 
 @given(st.text())
+@example("a control \x7f character between spaces")
+@example("x" * (MAX_NOTE_CHARS - 1) + " cut at a space")
 def test_a_note_is_one_short_line_and_folding_it_again_changes_nothing(text: str) -> None:
     note = one_line(text)
 
     assert len(note) <= MAX_NOTE_CHARS
     assert len(note.splitlines()) <= 1
-    assert one_line(note).strip() == note.strip()
+    assert one_line(note) == note

@@ -14,11 +14,11 @@ from orchestrator.contracts.wire.codec import WireError, to_json
 ids = st.lists(st.text(), max_size=3).map(tuple)
 
 
-@given(content=st.text(), message_ids=ids, turn_id=st.none() | st.text().map(TurnId))
+@given(content=st.text(), message_ids=ids, triggers=ids, turn_id=st.none() | st.text().map(TurnId))
 def test_what_the_host_writes_is_read_back(
-    content: str, message_ids: tuple[str, ...], turn_id: TurnId | None
+    content: str, message_ids: tuple[str, ...], triggers: tuple[str, ...], turn_id: TurnId | None
 ) -> None:
-    follow_up = FollowUp(content=content, text=content, ids=message_ids, turn_id=turn_id)
+    follow_up = FollowUp(content=content, text=content, ids=message_ids, triggers=triggers, turn_id=turn_id)
 
     assert parse_input(to_json(follow_up).encode()) == follow_up
 
@@ -30,7 +30,7 @@ def test_what_the_host_writes_is_read_back(
         pytest.param({"type": "message", "text": "a"}, FollowUp(content="a", text="a"), id="NanoClaw 1.x"),
         pytest.param({"text": "a"}, FollowUp(content="a", text="a"), id="without a type"),
         pytest.param(
-            {"content": "a", "ids": ["x", 5], "turnId": 7},
+            {"content": "a", "ids": ["x", 5], "triggers": "x", "turnId": 7},
             FollowUp(content="a", text="a", ids=("x",)),
             id="odd extras",
         ),

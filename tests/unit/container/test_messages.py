@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from container.messages import AttachedFile, Message, QuotedMessage, parse_all, parse_messages
+from container.messages import AttachedFile, Message, QuotedMessage, parse_all, parse_messages, with_triggers
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.messages import (
     Attachment,
@@ -105,3 +105,17 @@ def test_any_text_can_be_read(text: str) -> None:
 
 def test_several_strings_keep_their_order() -> None:
     assert [m.text for m in parse_all(["<message>a</message>", "b"])] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("ids", "expected"),
+    [
+        pytest.param(["b", "x"], [False, True], id="those that are named, and the rest is context"),
+        pytest.param([], [None, None], id="a host that names none has not told"),
+        pytest.param(["x"], [None, None], id="a host that names strangers has not told"),
+    ],
+)
+def test_each_message_says_whether_it_triggered(ids: list[str], expected: list[bool | None]) -> None:
+    batch = [Message(text="one", message_id="a"), Message(text="two", message_id="b")]
+
+    assert [message.is_trigger for message in with_triggers(batch, ids)] == expected

@@ -136,13 +136,14 @@ def test_input_carries_the_documents_fields_and_those_of_the_older_dialect() -> 
 
 
 def test_box_files_are_spelled_as_the_contract_says() -> None:
-    follow_up = FollowUp(content="<m/>", text="<m/>", ids=("a",), turn_id=TurnId("t"))
+    follow_up = FollowUp(content="<m/>", text="<m/>", ids=("a", "b"), triggers=("b",), turn_id=TurnId("t"))
 
     assert to_plain(follow_up) == {
         "type": "message",
         "content": "<m/>",
         "text": "<m/>",
-        "ids": ["a"],
+        "ids": ["a", "b"],
+        "triggers": ["b"],
         "turnId": "t",
     }
     assert to_plain(Close()) == {"type": "_close"}

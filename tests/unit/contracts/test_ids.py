@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.contracts.ids import is_file_name, is_folder_name, new_id
+from orchestrator.contracts.ids import is_chat_id, is_file_name, is_folder_name, new_id
 
 REFUSED_EVERYWHERE = {
     "empty": "",
@@ -54,3 +54,31 @@ def test_a_fresh_id_begins_with_its_prefix_and_keeps_the_file_name_rule(prefix: 
 
 def test_fresh_ids_differ() -> None:
     assert len({new_id("agent") for _ in range(10_000)}) == 10_000
+
+
+@pytest.mark.parametrize("text", ["console:main", "console:a_b-c.d", "1203-55@g.us", "491701@s.whatsapp.net"])
+def test_ids_of_chats_are_known(text: str) -> None:
+    assert is_chat_id(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "console",
+        "console:",
+        ":main",
+        "1:a",
+        "a:b:c",
+        "a b@g.us",
+        "@g.us",
+        "a@",
+        "a@b@c",
+        "a@g\n",
+        "c:\x00",
+        f"c:{'x' * 201}",
+        "c:\u202eb",
+    ],
+)
+def test_what_is_no_id_of_a_chat_is_refused(text: str) -> None:
+    assert not is_chat_id(text)

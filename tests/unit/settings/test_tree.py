@@ -18,6 +18,7 @@ NAMES = [
     "agent.driver",
     "agent.runner",
     "agent.image",
+    "agent.engine_url",
     "agent.bwrap",
     "agent.allow_unisolated",
     "agent.container_timeout_s",

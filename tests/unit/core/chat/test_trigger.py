@@ -12,7 +12,7 @@ from orchestrator.contracts.errors import ErrorCode, InvalidRequest
 from orchestrator.contracts.ids import MessageId
 from orchestrator.contracts.records.groups import TriggerPosition
 from orchestrator.contracts.records.messages import Quoted
-from orchestrator.core.chat.trigger import Trigger, compile_trigger, default_trigger, wakes
+from orchestrator.core.chat.trigger import Trigger, compile_trigger, default_trigger, plain_word, wakes
 from tests.unit.core.chat.samples import group
 
 
@@ -248,3 +248,17 @@ def test_a_reply_wakes_if_it_answers_us_and_the_group_wants_it(reply_triggers: b
     asked = replace(group(), reply_triggers=reply_triggers)
 
     assert wakes(asked, "yes", quoted=quoted(is_ours=is_ours)) is (reply_triggers and is_ours)
+
+
+@pytest.mark.parametrize(
+    ("trigger", "name", "word"),
+    [
+        pytest.param("@Andy", "Andy", "@Andy", id="the default"),
+        pytest.param(" Hey you ", "Andy", "Hey you", id="another word, less the space around it"),
+        pytest.param("@Rene\u0301", "Andy", "@Ren\u00e9", id="composed"),
+        pytest.param("@A. (I.)", "A. (I.)", "@A. (I.)", id="the default, whatever characters the name has"),
+        pytest.param("^@(Foo|Bar)\\b", "Andy", None, id="an expression"),
+    ],
+)
+def test_a_trigger_is_told_as_a_word_only_if_it_is_one(trigger: str, name: str, word: str | None) -> None:
+    assert plain_word(trigger, assistant_name=name) == word

@@ -1,10 +1,12 @@
 """The Docker engine, seen through the `docker` package: one place for its errors and its threads."""
 
 import asyncio
+import socket
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Final, TypeVar
+from urllib.parse import urlsplit
 
 import docker
 import docker.errors
@@ -37,6 +39,7 @@ class Engine:
     def run(self, body: Callable[[docker.DockerClient], T]) -> T:
         """The same, in a thread that may block."""
         with engine_errors(self.url):
+            _knock(self.url)
             if self._client is None:
                 self._client = docker.DockerClient(
                     base_url=self.url,
@@ -54,6 +57,15 @@ class Engine:
             self._client.close()
 
 
+def _knock(url: str) -> None:
+    """Raises OSError where nobody listens: the package leaves a socket open behind each failed attempt."""
+    place = urlsplit(url)
+    if place.scheme == "unix":
+        with socket.socket(socket.AF_UNIX) as door:
+            door.settimeout(CALL_TIMEOUT_S)
+            door.connect(place.path)
+
+
 @contextmanager
 def engine_errors(url: str) -> Iterator[None]:
     """Put an engine that does not answer, and one that refuses, into our words."""
@@ -66,7 +78,7 @@ def engine_errors(url: str) -> Iterator[None]:
             f"The Docker engine refused: {error.explanation or error}.",
             suggestion="Run `dovecote doctor`.",
         ) from error
-    except (docker.errors.DockerException, requests.exceptions.RequestException) as error:
+    except (docker.errors.DockerException, requests.exceptions.RequestException, OSError) as error:
         raise Unavailable(
             f"No Docker engine answers at {url}: {_reason(error)}.",
             code=ErrorCode.RUNNER_UNAVAILABLE,

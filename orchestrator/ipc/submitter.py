@@ -13,7 +13,7 @@ from typing import Final
 
 import structlog
 
-from orchestrator.commands.execute import execute_request, forget_request
+from orchestrator.commands.execute import execute_request
 from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import Unavailable
 from orchestrator.contracts.wire.replies import Reply
@@ -22,13 +22,16 @@ from orchestrator.ipc.parse import ParsedRequest, Refusal
 from orchestrator.ipc.quarantine import Quarantine
 from orchestrator.ipc.reading import Item
 from orchestrator.ipc.threads import in_thread
+from orchestrator.store import requests
+from orchestrator.store.database import Transaction
+from orchestrator.store.requests import RequestKey
 
 _log = structlog.get_logger(__name__)
 _HELD_S: Final = 1.0
 """A box whose request could not be dealt with waits so long: the store or the disk is away."""
 
 
-class Desk:
+class Submitter:
     """Deals with what was read. Batches do not overlap: the caller sees to it."""
 
     def __init__(self, services: Services, *, quarantine: Quarantine, executor: Executor) -> None:
@@ -87,15 +90,19 @@ class Desk:
         for conclusion in conclusions:
             if id(conclusion) not in known_gone:
                 conclusion.item.candidate.lane.hold(until=self._services.clock.monotonic() + _HELD_S)
-        async with asyncio.TaskGroup() as forgetting:
-            for conclusion in gone:
-                if conclusion.has_effect_row:
-                    forgetting.create_task(self._forget(conclusion.item), name="forget request")
+        await self._forget([each.item.key for each in gone if each.has_effect_row and each.item.key])
 
-    async def _forget(self, item: Item) -> None:
-        assert item.key is not None
+    async def _forget(self, keys: Sequence[RequestKey]) -> None:
+        """One body for all: it can fail only as a whole."""
+        if not keys:
+            return
+
+        def close_all(tx: Transaction) -> None:
+            for key in keys:
+                requests.close(tx, key)
+
         try:
-            await forget_request(self._services, item.key)
+            await self._services.db.run(close_all)
         except Unavailable as error:
-            # The row stays: it is never met again, since no later file has the same key.
-            _log.warning("request.not_forgotten", box=item.key.box, error=error.message)
+            # The rows stay: they are never met again, since no later file has the same key.
+            _log.warning("requests.not_forgotten", count=len(keys), error=error.message)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.contracts.records.messages import MessageStatus, StoredMessage
-from orchestrator.core.chat.retry import DeathCause, after_death, runs_alone, taken_together
+from orchestrator.core.chat.death import DeathCause, after_death, runs_alone, taken_together
 from orchestrator.core.states.message import MESSAGE, MessageEvent
 from tests.unit.core.chat.samples import stored
 
@@ -49,7 +49,7 @@ def test_what_no_turn_took_goes_back_without_a_try(cause: DeathCause, has_effect
 
 def test_an_end_of_the_orchestrators_own_is_no_try() -> None:
     death = after_death(in_turn(tries=2), has_effects=False, cause=DeathCause.ORCHESTRATOR)
-    shutdown = after_death(in_turn(tries=2, deaths=4), has_effects=False, cause=DeathCause.SHUTDOWN)
+    shutdown = after_death(in_turn(tries=2, deaths=4), has_effects=False, cause=DeathCause.HOST)
 
     assert (death.event, death.tries, death.deaths) == (MessageEvent.GIVEN_BACK, 2, 1)
     assert (shutdown.event, shutdown.tries, shutdown.deaths) == (MessageEvent.GIVEN_BACK, 2, 4)

@@ -18,13 +18,15 @@ _ALONE_FROM_TRIES: Final = 2
 
 
 class DeathCause(StrEnum):
-    """Whose end it was that broke a turn off."""
+    """On whose account a turn was broken off. host: we ended the agent for reasons that are not the
+    message's: a shutdown, a box that is gone, an engine that went away. orchestrator: we died ourselves."""
 
     AGENT = "agent"
     TIMED_OUT = "timed out"
     ORCHESTRATOR = "orchestrator"
-    SHUTDOWN = "shutdown"
+    HOST = "host"
     STOPPED = "stopped"
+    VIOLATED = "violated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,19 +51,22 @@ def after_death(message: StoredMessage, *, has_effects: bool, cause: DeathCause)
         return Verdict(event=MessageEvent.GIVEN_BACK, **kept)
     if has_effects:
         return Verdict(event=MessageEvent.BROKEN_OFF, **kept)
+    if cause is DeathCause.VIOLATED:
+        return Verdict(event=MessageEvent.GAVE_UP, **kept)  # it would do the same again: people decide
     if cause is DeathCause.TIMED_OUT:
         return Verdict(event=MessageEvent.GAVE_UP, **kept)  # again it would take as long: people decide
-    if cause is DeathCause.SHUTDOWN:
+    if cause is DeathCause.HOST:
         return Verdict(event=MessageEvent.GIVEN_BACK, **kept)
     if cause is DeathCause.ORCHESTRATOR:
         deaths = message.deaths + 1
         event = MessageEvent.GAVE_UP if deaths > MAX_DEATHS else MessageEvent.GIVEN_BACK
         return Verdict(event=event, tries=message.tries, deaths=deaths)
     tries = message.tries + 1
+    # Deaths of the orchestrator count in a row only: this end was another's.
     if tries >= MAX_TRIES:
-        return Verdict(event=MessageEvent.GAVE_UP, tries=tries, deaths=message.deaths)
+        return Verdict(event=MessageEvent.GAVE_UP, tries=tries, deaths=0)
     wait_s = delay_s(tries, first_s=FIRST_WAIT_S, most_s=_MOST_WAIT_S)
-    return Verdict(event=MessageEvent.GIVEN_BACK, tries=tries, deaths=message.deaths, wait_s=wait_s)
+    return Verdict(event=MessageEvent.GIVEN_BACK, tries=tries, deaths=0, wait_s=wait_s)
 
 
 def runs_alone(message: StoredMessage) -> bool:

@@ -1,62 +1,18 @@
 """`dovecote chat` and `dovecote serve`, as processes, with agents of the process runner."""
 
-import contextlib
 import json
-import os
 import re
-import select
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
+from tests.edges.cli.chat.conftest import Serve
 from tests.edges.cli.conftest import Dovecote
 
 THREE = "@Assistant what time is it?\n@Assistant remember milk\n@Assistant recall\n"
-Serve = Callable[[], "subprocess.Popen[str]"]
-
-
-@pytest.fixture
-def environment(environment: dict[str, str]) -> dict[str, str]:
-    """As everywhere, with the runner that every machine has."""
-    return {
-        **environment,
-        "DOVECOTE_AGENT__RUNNER": "process",
-        "PYTHONPATH": str(Path(__file__).parents[3]),
-        "DOVECOTE_SHUTDOWN_GRACE_S": "5",
-    }
-
-
-@pytest.fixture
-def serve(home: Path, environment: dict[str, str]) -> Iterator[Serve]:
-    """Starts `dovecote serve` and waits until it is ready; ends it at the end."""
-    with contextlib.ExitStack() as stack:
-
-        def start() -> subprocess.Popen[str]:
-            daemon = stack.enter_context(
-                subprocess.Popen(
-                    [sys.executable, "-m", "orchestrator", "serve"],
-                    cwd=home,
-                    env=environment,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                    text=True,
-                )
-            )
-            stack.callback(daemon.kill)
-            assert daemon.stderr is not None
-            for line in daemon.stderr:
-                if json.loads(line)["event"] == "dovecote.ready":
-                    return daemon
-            raise AssertionError("serve ended before it was ready")
-
-        yield start
 
 
 def events(home: Path) -> list[dict[str, Any]]:
@@ -126,7 +82,11 @@ def test_a_turn_that_breaks_off_half_way_is_the_reason_of_exit_code_one(
 
     assert ended.returncode == 1
     assert ended.stdout.startswith("half\n")
-    assert "partial" in ended.stderr.splitlines()[-1]
+    assert ended.stderr.splitlines()[-2:] == [
+        "Error: Line 1 (“@Assistant go”) broke off half-way.",
+        "Run again what went wrong: echo /retry | dovecote chat",
+    ]
+    assert "stopped half-way" in ended.stdout
 
 
 def test_chat_and_groups_go_through_the_running_orchestrator(
@@ -183,36 +143,6 @@ def test_groups_are_managed_without_an_orchestrator_by_the_same_commands(
     assert (home / "groups/garden").is_dir()
 
 
-def test_a_chat_whose_orchestrator_dies_ends_with_the_reason(
-    home: Path, serve: Serve, environment: dict[str, str]
-) -> None:
-    daemon = serve()
-    with subprocess.Popen(
-        [sys.executable, "-m", "orchestrator", "chat"],
-        cwd=home,
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as talk:
-        assert talk.stdin is not None
-        assert talk.stdout is not None
-        assert talk.stderr is not None
-        talk.stdin.write("@Assistant echo alive\n")
-        talk.stdin.flush()
-        first = talk.stdout.readline()
-
-        daemon.kill()
-        code = talk.wait(timeout=20)
-        said = talk.stderr.read()
-
-    assert first == "alive\n"
-    assert code == 1
-    assert "orchestrator" in said.lower()
-    assert "Traceback" not in said
-
-
 def test_an_interrupted_daemon_ends_in_order(home: Path, serve: Serve) -> None:
     daemon = serve()
 
@@ -246,63 +176,6 @@ def test_a_reader_that_goes_away_is_not_a_fault(home: Path, environment: dict[st
     assert "Nobody reads" in said
     assert "Traceback" not in said
     assert "Exception ignored" not in said
-
-
-@pytest.fixture
-def terminal() -> Iterator[tuple[int, int]]:
-    """The two ends of a pseudo-terminal: ours, and the one that a program sees."""
-    ours, theirs = os.openpty()
-    yield ours, theirs
-    os.close(ours)
-
-
-def read_until(descriptor: int, wanted: str, *, within_s: float = 25) -> str:
-    """What the terminal shows, until `wanted` is in it."""
-    seen = ""
-    deadline = time.monotonic() + within_s
-    while wanted not in plain(seen):
-        left = deadline - time.monotonic()
-        assert left > 0, plain(seen)
-        ready, _, _ = select.select([descriptor], [], [], left)
-        if ready:
-            seen += os.read(descriptor, 65536).decode("utf-8", "replace")
-    return plain(seen)
-
-
-def plain(screen: str) -> str:
-    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[()][A-Z0-9]|\x1b[=>]", "", screen)
-
-
-def test_a_terminal_shows_help_replies_and_leaves_when_told(
-    home: Path, environment: dict[str, str], terminal: tuple[int, int]
-) -> None:
-    ours, theirs = terminal
-    with subprocess.Popen(
-        [sys.executable, "-m", "orchestrator", "chat"],
-        cwd=home,
-        env={**environment, "TERM": "xterm-256color"},
-        stdin=theirs,
-        stdout=theirs,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    ) as talk:
-        os.close(theirs)
-        greeting = read_until(ours, "you >")
-        os.write(ours, b"/help\r")
-        help_text = read_until(ours, "/retry")
-        os.write(ours, b"@Assistant remember **milk**\r")
-        reply = read_until(ours, "Got it")
-        os.write(ours, b"/quit\r")
-        with contextlib.suppress(OSError):
-            while os.read(ours, 65536):
-                pass
-        code = talk.wait(timeout=20)
-
-    assert "You are talking with Assistant." in greeting
-    assert "/quit" in help_text
-    assert "**" not in reply.partition("Got it")[2]
-    assert code == 0
-    assert "remember" in (home / "data/chat_history").read_text()
 
 
 def test_a_second_interrupt_ends_a_busy_daemon_at_once(

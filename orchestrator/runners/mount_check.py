@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -65,6 +65,15 @@ def differences(pid: int, mounts: Sequence[OpenMount]) -> list[str]:
         return [text for mount in mounts if (text := _difference(root, mount)) is not None]
     finally:
         os.close(root)
+
+
+def reported_differences(reported: Mapping[str, str], mounts: Sequence[OpenMount]) -> list[str]:
+    """As `differences`, by the agent's own list of container path to `device:inode`."""
+    return [
+        f"{mount.mount.target} is not {mount.mount.source}"
+        for mount in mounts
+        if reported.get(mount.mount.target, "") not in ("", f"{mount.device}:{mount.inode}")
+    ]
 
 
 def _difference(root: int, wanted: OpenMount) -> str | None:

@@ -1,0 +1,34 @@
+"""How the assistant of a chat is called, in words for the person at the terminal."""
+
+from orchestrator.api.chat_watch import ChatStart
+from orchestrator.contracts.records.groups import TriggerPosition
+from orchestrator.core.chat.slash_words import slash_word
+from orchestrator.core.chat.trigger import compile_trigger, is_plain_word
+
+
+def is_addressed(start: ChatStart, text: str) -> bool:
+    """Whether `text` is for the assistant, or a word to Dovecote itself."""
+    trigger = compile_trigger(
+        start.trigger, assistant_name=start.assistant_name, position=start.trigger_position
+    )
+    return not start.requires_trigger or trigger.matches(text) or slash_word(text, trigger) is not None
+
+
+def how_to_address(start: ChatStart) -> str | None:
+    """A sentence that names the trigger; None where every message is for the assistant."""
+    if not start.requires_trigger:
+        return None
+    if not is_plain_word(start.trigger, assistant_name=start.assistant_name):
+        return f"The assistant answers messages that match {start.trigger}"
+    if start.trigger_position is TriggerPosition.ANYWHERE:
+        return f"Put {start.trigger} into a message for the assistant."
+    return f"Begin a message for the assistant with {start.trigger}"
+
+
+def what_to_do(start: ChatStart) -> str:
+    """As part of a sentence about several lines."""
+    if not is_plain_word(start.trigger, assistant_name=start.assistant_name):
+        return f"they must match {start.trigger}"
+    if start.trigger_position is TriggerPosition.ANYWHERE:
+        return f"put {start.trigger} into them"
+    return f"begin them with {start.trigger}"

@@ -1,0 +1,48 @@
+"""Words of the chat in a terminal: what it does itself, and what it says of itself."""
+
+import re
+from enum import Enum, auto
+from typing import Final
+
+from orchestrator.api.chat_watch import ChatStart
+from orchestrator.cli.addressing import how_to_address
+
+_WORDS_OF_DOVECOTE: Final = ("/stop", "/retry")
+_WORD: Final = re.compile(r"/[A-Za-z]+")
+
+
+class Word(Enum):
+    """What a line is to the chat."""
+
+    MESSAGE = auto()
+    LEAVE = auto()
+    HELP = auto()
+    UNKNOWN = auto()
+
+
+def word_of(line: str) -> Word:
+    """What to do with a line. A path such as /etc/hosts is a message."""
+    first = (line.split() or [""])[0]
+    if line.strip() in ("/quit", "/exit"):
+        return Word.LEAVE
+    if line.strip() == "/help":
+        return Word.HELP
+    if _WORD.fullmatch(first) and first.lower() not in _WORDS_OF_DOVECOTE:
+        return Word.UNKNOWN
+    return Word.MESSAGE
+
+
+def unknown_word(line: str) -> str:
+    """The sentence for a word that nobody here knows."""
+    return f"There is no {line.split()[0]}. Known: /help, /quit, {', '.join(_WORDS_OF_DOVECOTE)}."
+
+
+def help_text(start: ChatStart) -> str:
+    """What `/help` shows."""
+    address = how_to_address(start)
+    everything = "Everything else goes to the assistant." if address is None else address
+    return (
+        "/help shows this; /quit (or Ctrl-D) leaves.\n"
+        "/stop stops what the assistant does; /retry runs again what went wrong.\n"
+        f"{everything}"
+    )

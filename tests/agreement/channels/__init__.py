@@ -1,0 +1,1 @@
+"""What every channel promises, asked of each of them."""

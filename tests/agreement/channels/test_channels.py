@@ -1,0 +1,182 @@
+"""The obligations of `Channel`, over the terminal's and over the one that tests use in its place."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from orchestrator.channels.console import ConsoleChannel
+from orchestrator.contracts.errors import Unavailable
+from orchestrator.contracts.ids import Jid
+from orchestrator.contracts.records.messages import InboundMessage, OutboundMessage
+from orchestrator.contracts.seams import Channel, SendRefused, SendUnavailable, SendUnknown
+from orchestrator.engine.wakeups import TopicWakeups
+from tests.support.eventually import eventually
+from tests.support.file_channel import FileChannel, Outcome, read_lines, write_json
+from tests.support.manual_clock import ManualClock
+
+
+@dataclass(frozen=True, kw_only=True)
+class Network:
+    """A channel and how a person writes into its chat."""
+
+    channel: Channel
+    chat: Jid
+    write: Callable[[str], Awaitable[None]]
+
+
+def console_network() -> Network:
+    """The terminal."""
+    console = ConsoleChannel(clock=ManualClock(), wakeups=TopicWakeups())
+    chat = Jid("console:main")
+
+    async def write(text: str) -> None:
+        await console.receive(chat, text)
+
+    return Network(channel=console, chat=chat, write=write)
+
+
+def file_network(directory: Path) -> Network:
+    """The directory."""
+    chat, written = Jid("file:main"), iter(range(1_000))
+
+    async def write(text: str) -> None:
+        number = next(written)
+        person = {"sender_jid": "file:ada", "sender_name": "Ada"}
+        message = {"chat_jid": chat, "message_id": f"m{number}", "text": text, **person}
+        write_json(directory / "in" / f"{number:04}.json", message)
+
+    return Network(channel=FileChannel(directory), chat=chat, write=write)
+
+
+@pytest.fixture(params=["console", "file"])
+async def network(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Network]:
+    made = console_network() if request.param == "console" else file_network(tmp_path)
+    yield made
+    await made.channel.close()
+
+
+class Kept:
+    """An inbox that keeps what it is given."""
+
+    def __init__(self) -> None:
+        self.messages: list[InboundMessage] = []
+
+    async def __call__(self, message: InboundMessage) -> None:
+        self.messages.append(message)
+
+
+async def test_it_owns_its_own_chats_only(network: Network) -> None:
+    assert network.channel.owns(network.chat)
+    assert not any(network.channel.owns(Jid(jid)) for jid in ("", "1203@g.us", f"{network.channel.name}:"))
+
+
+async def test_it_is_connected_from_connect_to_close(network: Network) -> None:
+    seen = [network.channel.is_connected]
+
+    await network.channel.connect(Kept())
+    seen.append(network.channel.is_connected)
+    await network.channel.close()
+    seen.append(network.channel.is_connected)
+
+    assert seen == [False, True, False]
+
+
+async def test_it_may_be_closed_twice_and_connected_again(network: Network) -> None:
+    inbox = Kept()
+    await network.channel.connect(Kept())
+    await network.channel.close()
+    await network.channel.close()
+
+    await network.channel.connect(inbox)
+    await network.write("hello")
+    await eventually(lambda: inbox.messages)
+
+    assert [message.text for message in inbox.messages] == ["hello"]
+
+
+async def test_what_people_write_is_handed_on_in_order_with_ids_of_its_own(network: Network) -> None:
+    inbox = Kept()
+    await network.channel.connect(inbox)
+
+    for number in range(5):
+        await network.write(f"text {number}")
+    await eventually(lambda: len(inbox.messages) == 5)
+
+    assert [message.text for message in inbox.messages] == [f"text {number}" for number in range(5)]
+    assert {message.chat_jid for message in inbox.messages} == {network.chat}
+    assert len({message.message_id for message in inbox.messages}) == 5
+    assert all(message.sent_at.tzinfo is not None for message in inbox.messages)
+
+
+async def test_each_text_that_is_sent_gets_an_id_of_the_network(network: Network) -> None:
+    await network.channel.connect(Kept())
+
+    receipts = [
+        await network.channel.send(OutboundMessage(chat_jid=network.chat, text="hello", outbox_id=number))
+        for number in (1, 2)
+    ]
+
+    assert all(receipt.message_id for receipt in receipts)
+    assert receipts[0].message_id != receipts[1].message_id
+
+
+async def test_typing_never_raises_connected_or_not(network: Network) -> None:
+    await network.channel.set_typing(network.chat, is_typing=True)
+    await network.channel.connect(Kept())
+    await network.channel.set_typing(network.chat, is_typing=True)
+    await network.channel.set_typing(network.chat, is_typing=False)
+
+
+async def test_it_leaves_room_for_a_text_worth_sending(network: Network) -> None:
+    assert 1_000 <= network.channel.max_text_chars <= 64 * 1024
+
+
+@pytest.mark.parametrize(
+    ("outcome", "error", "is_taken"),
+    [
+        (Outcome.UNAVAILABLE, SendUnavailable, False),
+        (Outcome.REFUSE, SendRefused, False),
+        (Outcome.UNKNOWN_BEFORE, SendUnknown, False),
+        (Outcome.UNKNOWN_AFTER, SendUnknown, True),
+    ],
+)
+async def test_the_file_channel_fails_as_often_as_it_is_told(
+    outcome: Outcome, error: type[Exception], is_taken: bool, tmp_path: Path
+) -> None:
+    channel = FileChannel(tmp_path)
+    write_json(tmp_path / "behaviour.json", [{"match": "bad", "outcome": outcome}])
+    await channel.connect(Kept())
+    bad = OutboundMessage(chat_jid=Jid("file:main"), text="bad", outbox_id=1)
+
+    with pytest.raises(error):
+        await channel.send(bad)
+    await channel.send(bad)
+    await channel.close()
+
+    lines = read_lines(tmp_path / "sends.jsonl")
+    assert [(line["attempt"], line["accepted"]) for line in lines] == [(1, is_taken), (2, True)]
+
+
+async def test_the_file_channel_keeps_a_message_until_it_is_stored(tmp_path: Path) -> None:
+    network = file_network(tmp_path)
+    met: list[str] = []
+
+    async def inbox(message: InboundMessage) -> None:
+        met.append(message.message_id)
+        if len(met) == 1:
+            raise Unavailable("The disk is full.")
+        if len(met) == 2:
+            raise asyncio.CancelledError  # as if we were killed before it was stored
+
+    await network.channel.connect(inbox)
+    await network.write("hello")
+    await eventually(lambda: len(met) == 2)
+    await network.channel.close()
+    await network.channel.connect(inbox)
+    await eventually(lambda: not list((tmp_path / "in").iterdir()))
+    await network.channel.close()
+
+    assert met == ["m0", "m0", "m0"]

@@ -1,0 +1,85 @@
+"""Piped chat: exit code 0 only if all was answered; else the reason in words that name the line."""
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.edges.cli.chat.conftest import StartChat, end_of, next_line, say
+from tests.edges.cli.conftest import Dovecote
+
+
+def test_lines_that_are_not_for_the_assistant_are_counted(dovecote: Dovecote) -> None:
+    dovecote("group", "add", "garden", "--jid", "console:garden", "--trigger", "@Gardener")
+
+    some = dovecote("chat", "--chat", "console:garden", stdin="hello\n@Gardener echo hi\nwell\n")
+    all_of_them = dovecote("chat", "--chat", "console:garden", stdin="@Gardener echo hi\n")
+
+    assert (some.returncode, some.stdout) == (1, "hi\n")
+    assert some.stderr.splitlines()[-1] == (
+        "Error: 2 of 3 lines were not for the assistant: begin them with @Gardener."
+    )
+    assert (all_of_them.returncode, all_of_them.stdout) == (0, "hi\n")
+
+
+def test_a_chat_that_is_not_registered_is_refused_with_the_command_that_registers_it(
+    dovecote: Dovecote,
+) -> None:
+    ended = dovecote("chat", "--chat", "console:nope", stdin="hello\n")
+
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[-2:] == [
+        "Error: No group is registered for the chat 'console:nope'.",
+        "Register it: dovecote group add FOLDER --jid console:nope",
+    ]
+
+
+def test_help_and_quit_are_words_in_a_pipe_too(dovecote: Dovecote) -> None:
+    ended = dovecote("chat", stdin="/help\n@Assistant echo one\n/quit\n@Assistant echo two\n")
+
+    assert ended.returncode == 0, ended.stderr
+    assert "/retry" in ended.stdout
+    assert ended.stdout.splitlines()[-1] == "one"
+
+
+def test_quit_is_heard_although_the_input_stays_open(start_chat: StartChat) -> None:
+    talk = start_chat()
+    say(talk, "@Assistant echo one")
+    first = next_line(talk)
+    say(talk, "/quit")
+
+    assert first == "one\n"
+    assert talk.wait(timeout=20) == 0
+
+
+def test_messages_that_wait_for_room_on_the_disk_end_the_chat_with_the_notice(dovecote: Dovecote) -> None:
+    ended = dovecote("chat", stdin="@Assistant echo hi\n", more={"DOVECOTE_DISK_FLOOR_BYTES": str(2**49)})
+    later = dovecote("chat", stdin="@Assistant echo two\n")
+
+    assert ended.returncode == 1
+    assert ended.stdout != ""
+    assert ended.stderr.splitlines()[-2:] == [
+        "Error: The disk is too full to start an agent. The messages are kept; they are answered when "
+        "Dovecote runs and this is over.",
+        "Look for the cause: dovecote doctor",
+    ]
+    assert later.returncode == 0, later.stderr
+    assert later.stdout.splitlines()[-1] == "two"
+    assert "hi" in later.stdout.splitlines()
+
+
+@pytest.mark.parametrize("signal_name", ["SIGTERM", "SIGHUP", "SIGINT"])
+def test_a_signal_is_an_orderly_end_that_the_exit_code_names(
+    home: Path, start_chat: StartChat, signal_name: str
+) -> None:
+    received = signal.Signals[signal_name]
+    talk = start_chat()
+    say(talk, "@Assistant echo one")
+    next_line(talk)
+
+    talk.send_signal(received)
+    code, said = end_of(talk)
+
+    assert code == 128 + received
+    assert said.endswith("Stopping…\n")
+    assert "shutdown.done" in (home / "data/logs/dovecote.log").read_text()

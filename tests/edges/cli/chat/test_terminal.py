@@ -1,0 +1,104 @@
+"""`dovecote chat` at a terminal: what a person sees and which keys do what."""
+
+import os
+import signal
+from pathlib import Path
+
+from tests.edges.cli.chat.conftest import OpenScreen
+from tests.edges.cli.conftest import Dovecote
+
+
+def test_a_terminal_shows_help_replies_and_leaves_when_told(home: Path, open_screen: OpenScreen) -> None:
+    screen = open_screen()
+    greeting = screen.until("you >")
+    screen.keys(b"/help\r")
+    help_text = screen.until("/retry")
+    screen.keys(b"@Assistant remember **milk**\r")
+    reply = screen.until("Got it")
+    screen.keys(b"/quit\r")
+    code, end = screen.end()
+
+    assert "You are talking with Assistant." in greeting
+    assert "/quit" in help_text
+    assert "**" not in reply.partition("Got it")[2]
+    assert "Stopping…" in end
+    assert code == 0
+    assert "remember" in (home / "data/chat_history").read_text()
+
+
+def test_a_chat_with_a_trigger_of_its_own_names_it(dovecote: Dovecote, open_screen: OpenScreen) -> None:
+    dovecote("group", "add", "garden", "--jid", "console:garden", "--trigger", "@Gardener")
+
+    screen = open_screen("--chat", "console:garden")
+    greeting = screen.until("you >")
+    screen.keys(b"/help\r")
+    help_text = screen.until("with @Gardener")
+    screen.until("you >")
+    screen.keys(b"\x04")
+
+    assert "Begin a message for the assistant with @Gardener" in greeting
+    assert "/stop" in help_text
+    assert screen.end()[0] == 0
+
+
+def test_ctrl_c_clears_a_line_and_leaves_only_when_pressed_twice(open_screen: OpenScreen) -> None:
+    screen = open_screen()
+    screen.until("you >")
+    screen.keys(b"half a line")
+    screen.until("half a line")
+    screen.keys(b"\x03")
+    screen.until("you >")
+    screen.keys(b"\x03")
+    screen.until("Press Ctrl-C again to leave")
+    screen.until("you >")
+    screen.keys(b"@Assistant echo still here\r")
+    screen.until("Assistant\r\n")
+    screen.until("still here")
+    screen.until("you >")
+    screen.keys(b"\x03")
+    screen.until("Press Ctrl-C again to leave")
+    screen.until("you >")
+    screen.keys(b"\x03")
+
+    assert screen.end()[0] == 0
+
+
+def test_an_unknown_word_is_not_sent_but_answered_with_the_known_ones(open_screen: OpenScreen) -> None:
+    screen = open_screen()
+    screen.until("you >")
+    screen.keys(b"/hlep me\r")
+    shown = screen.until("/retry.")
+    screen.until("you >")
+    screen.keys(b"\x04")
+    _, end = screen.end()
+
+    assert "There is no /hlep. Known: /help, /quit, /stop, /retry." in shown
+    assert "Assistant\r\n" not in end
+
+
+def test_what_is_asked_at_another_terminal_is_shown_with_the_sender(
+    open_screen: OpenScreen, dovecote: Dovecote
+) -> None:
+    screen = open_screen()
+    screen.until("you >")
+    # The API opens a moment later than the prompt; the other chat waits for it.
+    other = dovecote("chat", stdin="@Assistant echo from afar\n")
+    shown = screen.until("from afar")
+    screen.until("you >")
+    screen.keys(b"\x04")
+
+    assert other.stdout == "from afar\n"
+    assert "Operator (elsewhere) > @Assistant echo from afar" in shown
+    assert screen.end()[0] == 0
+
+
+def test_a_terminal_that_goes_away_ends_the_chat_in_order(home: Path, open_screen: OpenScreen) -> None:
+    screen = open_screen()
+    screen.until("you >")
+
+    os.kill(screen.talk.pid, signal.SIGHUP)
+    code, _ = screen.end()
+
+    assert code == 0
+    assert "shutdown.done" in (home / "data/logs/dovecote.log").read_text()
+    assert (home / "data/store/lock").read_text() == ""

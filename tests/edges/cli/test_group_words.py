@@ -1,0 +1,77 @@
+"""`dovecote group` as people meet it: what it refuses, what it says, what it leaves alone."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.edges.cli.conftest import Dovecote
+
+
+def test_looking_at_a_home_that_was_never_used_makes_nothing_in_it(home: Path, dovecote: Dovecote) -> None:
+    listed = dovecote("group", "list")
+    as_json = dovecote("group", "list", "--json")
+    shown = dovecote("group", "show", "main")
+
+    assert (listed.returncode, as_json.stdout.strip(), shown.returncode) == (0, "[]", 1)
+    assert listed.stdout == "No groups yet. The first start registers console:main.\n"
+    assert list(home.iterdir()) == []
+
+
+def test_the_group_that_was_main_before_is_named(dovecote: Dovecote) -> None:
+    dovecote("group", "add", "a", "--jid", "console:a", "--main")
+    dovecote("group", "add", "b", "--jid", "console:b")
+
+    changed = dovecote("group", "set", "b", "is_main=true")
+    listed = dovecote("group", "list")
+
+    assert changed.stdout.splitlines() == [
+        "Group b is changed: is_main.",
+        "It is main now; a no longer is.",
+    ]
+    assert [line.split() for line in listed.stdout.splitlines()] == [
+        ["FOLDER", "CHAT", "ANSWERS", "NAME"],
+        ["a", "console:a", "messages", "with", "@Assistant", "a"],
+        ["b", "console:b", "every", "message", "(main)", "b"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (["set", "a", "name=A", "name=B"], "name is given twice."),
+        (["set", "a", "locale=xx"], "There are no sentences in the language 'xx'."),
+        (["set", "a", "trigger="], "The trigger is empty."),
+        (["add", "b", "--jid", "console:b", "--trigger", ""], "The trigger is empty."),
+        (["add", "b", "--jid", "console:b", "--name", ""], "A name is empty."),
+        (["add", "b", "--jid", "console:"], "'console:' is not the id of a chat."),
+        (["add", "b", "--jid", "a b@g.us"], "'a b@g.us' is not the id of a chat."),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_two_lines(
+    dovecote: Dovecote, words: list[str], wanted: str
+) -> None:
+    dovecote("group", "add", "a", "--jid", "console:a")
+
+    ended = dovecote("group", *words)
+
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[0] == f"Error: {wanted}"
+    assert len(ended.stderr.splitlines()) == 2
+
+
+def test_a_chat_that_no_channel_serves_is_registered_with_a_warning(dovecote: Dovecote) -> None:
+    ended = dovecote("group", "add", "family", "--jid", "1203@g.us")
+    console = dovecote("group", "add", "garden", "--jid", "console:garden")
+
+    assert ended.returncode == 0
+    assert "No channel serves this chat yet" in ended.stdout
+    assert "No channel" not in console.stdout
+
+
+def test_a_language_without_sentences_is_a_warning_in_the_settings(home: Path, dovecote: Dovecote) -> None:
+    (home / "dovecote.toml").write_text("[assistant]\nlocale = 'xx'\n")
+
+    ended = dovecote("group", "add", "a", "--jid", "console:a")
+
+    assert ended.returncode == 0
+    assert ended.stderr.startswith("Warning: assistant.locale is 'xx'")

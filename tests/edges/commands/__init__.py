@@ -1,0 +1,1 @@
+"""The commands, on a real store with a clock moved by hand."""

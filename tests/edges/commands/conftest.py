@@ -1,0 +1,232 @@
+"""A desk: every command on a real store, with a clock moved by hand and agents played by the test."""
+
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from orchestrator.app import NoCheckpoints
+from orchestrator.commands.batches import TurnBatch, give_batch, next_batch
+from orchestrator.commands.burial import Remains, bury
+from orchestrator.commands.chat import receive_message
+from orchestrator.commands.services import Services
+from orchestrator.commands.turns import PairKey, begin_turn, end_turn, take_pair
+from orchestrator.contracts.ids import AgentId, Jid, TurnId
+from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, ExitStatus
+from orchestrator.contracts.records.messages import MessageStatus
+from orchestrator.contracts.seams import Topic
+from orchestrator.contracts.wire.container_io import TurnEnded, TurnError, TurnStarted, TurnStatus
+from orchestrator.core.chat.death import DeathCause
+from orchestrator.core.states.agent import AgentEventKind
+from orchestrator.engine.wakeups import TopicListener, TopicWakeups
+from orchestrator.paths import Paths
+from orchestrator.settings.tree import Settings
+from orchestrator.store import agents
+from orchestrator.store.database import Database, Transaction
+from tests.support.manual_clock import ManualClock
+from tests.support.store_rows import CHAT, add_group, agent, inbound
+
+T = TypeVar("T")
+
+
+class CountedWakeups(TopicWakeups):
+    """Counts who began to listen."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.listeners = 0
+
+    def listen(self, *topics: Topic) -> TopicListener:
+        """As `TopicWakeups`."""
+        self.listeners += 1
+        return super().listen(*topics)
+
+
+@dataclass
+class StopRecorder:
+    """Implements `AgentControl`: remembers which chats were to be stopped. runs: whether an agent did."""
+
+    runs: bool = True
+    stopped: list[Jid] = field(default_factory=list)
+
+    async def close_chat(self, chat: Jid) -> None:
+        """No agent runs here."""
+
+    async def stop_chat(self, chat: Jid) -> bool:
+        """Note it."""
+        self.stopped.append(chat)
+        return self.runs
+
+
+class Desk:
+    """The commands of one installation, and what stands in the store."""
+
+    def __init__(
+        self, services: Services, clock: ManualClock, wakeups: CountedWakeups, control: StopRecorder
+    ) -> None:
+        self.services = services
+        self.clock = clock
+        self.wakeups = wakeups
+        self.control = control
+        self._ordinals: dict[AgentId, int] = {}
+
+    @property
+    def now(self) -> datetime:
+        """This instant."""
+        return self.clock.now()
+
+    async def run(self, body: Callable[[Transaction], T]) -> T:
+        """What a body returns, committed."""
+        return await self.services.db.run(body)
+
+    def set_settings(self, settings: Settings) -> None:
+        """From now on."""
+        self.services = replace(self.services, settings=settings)
+
+    async def hear(self, message_id: str, text: str = "@Andy hello", **fields: Any) -> None:
+        """A person wrote this."""
+        await receive_message(self.services, inbound(message_id, text, **fields), "test")
+
+    async def batch(self, chat: Jid = CHAT) -> TurnBatch | None:
+        """What waits in a chat."""
+        return await self.run(lambda tx: next_batch(tx, self.services, chat))
+
+    async def start_agent(self, name: str = "agent-1", *, turn: str = "turn-1", chat: Jid = CHAT) -> Agent:
+        """An agent that was given what waits, and took its input."""
+        held = agent(name, chat_jid=chat, started_at=self.now)
+
+        def body(tx: Transaction) -> Agent:
+            batch = next_batch(tx, self.services, chat)
+            assert batch is not None, "nothing waits"
+            agents.add(tx, held)
+            assert give_batch(tx, batch, agent_id=held.agent_id, turn_id=TurnId(turn), input_file=None)
+            agents.move(tx, held.agent_id, was=AgentStatus.STARTING, now=AgentStatus.RUNNING)
+            return replace(held, status=AgentStatus.RUNNING)
+
+        return await self.run(body)
+
+    async def feed(self, held: Agent, *, turn: str, stem: str) -> None:
+        """What waits goes to the running agent as a follow-up."""
+
+        def body(tx: Transaction) -> None:
+            batch = next_batch(tx, self.services, held.chat_jid)
+            assert batch is not None, "nothing waits"
+            assert give_batch(tx, batch, agent_id=held.agent_id, turn_id=TurnId(turn), input_file=stem)
+
+        await self.run(body)
+
+    async def begin(self, held: Agent, *ids: str, turn: str = "turn-1") -> None:
+        """The agent says that it took these into a turn."""
+        event = TurnStarted(turn_id=TurnId(turn), inputs=ids)
+        await self.run(lambda tx: begin_turn(tx, held, event, at=self.now))
+
+    async def say(self, held: Agent, text: str, *, turn: str = "turn-1", ordinal: int | None = None) -> bool:
+        """The agent prints a pair. ordinal: its place in the output; by default behind those before."""
+        if ordinal is None:
+            ordinal = self._ordinals[held.agent_id] = self._ordinals.get(held.agent_id, 0) + 1
+        key = PairKey(agent=held, ordinal=ordinal, turn_id=TurnId(turn))
+        return await self.run(lambda tx: take_pair(tx, self.services, key, text, at=self.now))
+
+    async def end(
+        self,
+        held: Agent,
+        *ids: str,
+        turn: str = "turn-1",
+        status: TurnStatus = TurnStatus.SUCCESS,
+        code: str | None = None,
+        cancelled_by: DeathCause = DeathCause.HOST,
+    ) -> None:
+        """The agent says that a turn is over."""
+        error = None if code is None else TurnError(code=code)
+        event = TurnEnded(turn_id=TurnId(turn), inputs=ids, status=status, error=error)
+        await self.run(
+            lambda tx: end_turn(tx, self.services, held, event, cancelled_by=cancelled_by, at=self.now)
+        )
+
+    async def die(
+        self,
+        held: Agent,
+        cause: DeathCause = DeathCause.AGENT,
+        *,
+        reason: EndReason = EndReason.CRASHED,
+        event: AgentEventKind = AgentEventKind.ENDED_BADLY,
+        acks: dict[TurnId, object] | None = None,
+        unread: Sequence[str] = (),
+        code: int = 1,
+    ) -> None:
+        """The agent is dead, its output read to the end and its box drained."""
+        remains = Remains(
+            cause=cause,
+            reason=reason,
+            event=event,
+            acks=acks or {},
+            unread=unread,
+            exit=ExitStatus(code=code),
+        )
+        await self.run(lambda tx: bury(tx, self.services, held.agent_id, remains, at=self.now))
+
+    async def statuses(self, chat: Jid = CHAT) -> dict[str, str]:
+        """Of each message of a chat."""
+        rows = await self.run(
+            lambda tx: tx.all(
+                "SELECT message_id, status FROM messages WHERE chat_jid = ? ORDER BY seq", (chat,)
+            )
+        )
+        return {row["message_id"]: row["status"] for row in rows}
+
+    async def row(self, message_id: str, chat: Jid = CHAT) -> Any:
+        """All columns of a message."""
+        sql = "SELECT * FROM messages WHERE message_id = ? AND chat_jid = ?"
+        return await self.run(lambda tx: tx.one(sql, (message_id, chat)))
+
+    async def due_in_s(self, message_id: str) -> float:
+        """How long a message has to wait."""
+        row = await self.row(message_id)
+        assert row["status"] == MessageStatus.PENDING
+        return max(0.0, float(row["due_ms"]) / 1000 - self.now.timestamp())
+
+    async def texts(self, chat: Jid = CHAT) -> list[str]:
+        """All that was put into the outbox for a chat, in order."""
+        rows = await self.run(
+            lambda tx: tx.all("SELECT text FROM outbox WHERE chat_jid = ? ORDER BY id", (chat,))
+        )
+        return [row["text"] for row in rows]
+
+    def later(self, seconds: float) -> datetime:
+        """So many seconds from now."""
+        return self.now + timedelta(seconds=seconds)
+
+
+@contextlib.asynccontextmanager
+async def open_desk(home: Path) -> AsyncIterator[Desk]:
+    """A desk in a home of its own, with one registered chat that answers to @Andy."""
+    paths = Paths(home=home)
+    paths.ensure()
+    clock, wakeups, control = ManualClock(), CountedWakeups(), StopRecorder()
+    database = await Database.open(paths.database, backups=paths.backups, on_wake=wakeups.wake)
+    try:
+        await database.run(add_group)
+        services = Services(
+            db=database,
+            clock=clock,
+            wakeups=wakeups,
+            checkpoints=NoCheckpoints(),
+            settings=Settings(),
+            paths=paths,
+            text_limit=lambda _: 4_000,
+            control=control,
+        )
+        yield Desk(services, clock, wakeups, control)
+    finally:
+        await database.close()
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    """A desk; closed afterwards."""
+    async with open_desk(tmp_path) as each:
+        yield each

@@ -1,0 +1,188 @@
+"""What becomes of a message that a channel heard."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import structlog.testing
+
+from orchestrator.commands.delivery import claim_next, note_sent, note_unknown
+from orchestrator.contracts.ids import Jid, MessageId
+from orchestrator.contracts.records.messages import (
+    OutboxItem,
+    OutboxStatus,
+    Quoted,
+    Receipt,
+    SenderRole,
+    TextSource,
+)
+from orchestrator.contracts.seams import Topic
+from orchestrator.contracts.wire.framing import MAX_TEXT_BYTES
+from orchestrator.settings.tree import AssistantSettings, Settings
+from orchestrator.store import messages, outbox
+from orchestrator.store.database import Transaction
+from tests.edges.commands.conftest import Desk
+from tests.support.eventually import eventually
+from tests.support.store_rows import ANN, BOB, CHAT, OTHER_CHAT, add_group
+
+
+async def put_text(desk: Desk, text: str = "our text") -> None:
+    """A text of ours, claimed: it is being sent."""
+
+    def body(tx: Transaction) -> None:
+        outbox.add(tx, chat_jid=CHAT, parts=[text], source=TextSource.NOTICE, source_key=text, at=desk.now)
+        assert claim_next(tx, desk.services, CHAT, at=desk.now).item is not None
+
+    await desk.run(body)
+
+
+async def sending(desk: Desk) -> OutboxItem:
+    (item,) = await desk.run(lambda tx: outbox.in_flight_of_chat(tx, CHAT))
+    return item
+
+
+async def test_a_message_met_again_changes_nothing(desk: Desk) -> None:
+    """Case B8."""
+    await desk.hear("m-1", "@Andy first")
+
+    await desk.hear("m-1", "@Andy second")
+
+    batch = await desk.batch()
+    assert batch is not None
+    assert [each.text for each in batch.messages] == ["@Andy first"]
+
+
+async def test_a_chat_that_is_not_registered_is_warned_of_once_and_nothing_is_stored(desk: Desk) -> None:
+    """Case A18."""
+    with structlog.testing.capture_logs() as logs:
+        for number in range(3):
+            await desk.hear(f"m-{number}", chat_jid=OTHER_CHAT)
+        await desk.hear("m-1", chat_jid=Jid("1205@g.us"))
+
+    warned = [each["chat"] for each in logs if each["event"] == "chat.not_registered"]
+    assert warned == [OTHER_CHAT, "1205@g.us"]
+    assert all("dovecote group add" in each["suggestion"] for each in logs if "suggestion" in each)
+    assert await desk.statuses(OTHER_CHAT) == {}
+
+
+async def test_only_what_calls_the_assistant_triggers_in_a_group_that_requires_it(desk: Desk) -> None:
+    await desk.hear("talk", "nice weather")
+    await desk.hear("call", "@andy, how are you?")
+    await desk.hear("longer", "@Andyman is away")
+    ours = Quoted(message_id=MessageId("x"), sender_name="Andy", text="so?", is_ours=True)
+    await desk.hear("reply", "yes", quoted=ours)
+    await desk.hear("reply to Bob", "yes", quoted=replace(ours, is_ours=False))
+
+    triggers = await desk.run(lambda tx: messages.pending_triggers(tx, CHAT))
+
+    assert [each.message_id for each in triggers] == ["call", "reply"]
+
+
+async def test_every_message_triggers_in_the_main_group(desk: Desk) -> None:
+    await desk.run(lambda tx: add_group(tx, "main", OTHER_CHAT, is_main=1))
+
+    await desk.hear("m-1", "nice weather", chat_jid=OTHER_CHAT)
+
+    assert await desk.batch(OTHER_CHAT) is not None
+
+
+@pytest.mark.parametrize(
+    ("fields", "role"),
+    [
+        pytest.param({}, SenderRole.MEMBER, id="anybody"),
+        pytest.param({"sender_jid": BOB}, SenderRole.OPERATOR, id="named in the settings"),
+        pytest.param({"sender_jid": BOB, "sender_is_bot": True}, SenderRole.BOT, id="a bot, whoever it is"),
+        pytest.param({"sender_name": "Operator"}, SenderRole.MEMBER, id="a display name proves nothing"),
+        pytest.param({"chat_jid": OTHER_CHAT}, SenderRole.OPERATOR, id="the main chat of one person"),
+        pytest.param(
+            {"chat_jid": OTHER_CHAT, "chat_is_group": True}, SenderRole.MEMBER, id="a main group chat"
+        ),
+    ],
+)
+async def test_what_a_sender_is_to_us(desk: Desk, fields: dict[str, Any], role: SenderRole) -> None:
+    await desk.run(lambda tx: add_group(tx, "main", OTHER_CHAT, is_main=1))
+    desk.set_settings(Settings(assistant=AssistantSettings(operators=(BOB,))))
+
+    await desk.hear("m-1", **fields)
+
+    row = await desk.row("m-1", Jid(str(fields.get("chat_jid", CHAT))))
+    assert row["sender_role"] == role
+
+
+async def test_texts_and_names_are_cleaned_and_cut_before_they_are_stored(desk: Desk) -> None:
+    await desk.hear("m-1", "@Andy a\x00b\u202ec", sender_name="An\nn\x1b[31m")
+    await desk.hear("m-2", "@Andy " + "x" * MAX_TEXT_BYTES)
+
+    first, second = await desk.row("m-1"), await desk.row("m-2")
+
+    assert (first["text"], first["sender_name"]) == ("@Andy abc", "An n[31m")
+    assert len(second["text"].encode()) <= MAX_TEXT_BYTES
+    assert second["text"].startswith("@Andy xxx")
+
+
+async def test_the_id_of_a_text_we_sent_is_not_a_message(desk: Desk) -> None:
+    """Case B7: our own texts come back from the network."""
+    await put_text(desk, "@Andy our text")
+    item = await sending(desk)
+    receipt = Receipt(message_id=MessageId("net-1"))
+    await desk.run(lambda tx: note_sent(tx, item, receipt, at=desk.now))
+
+    await desk.hear("net-1", "@Andy our text", is_from_me=True)
+    await desk.hear("net-1", "@Andy our text")
+
+    assert await desk.statuses() == {}
+
+
+async def test_an_own_number_message_that_is_no_text_of_ours_is_the_owner_speaking(desk: Desk) -> None:
+    await desk.hear("m-1", "@Andy hello", is_from_me=True)
+
+    assert await desk.statuses() == {"m-1": "pending"}
+
+
+async def test_the_echo_of_a_text_whose_fate_is_unknown_makes_it_sent(desk: Desk) -> None:
+    await put_text(desk)
+    item = await sending(desk)
+    await desk.run(lambda tx: note_unknown(tx, item, why="connection lost", at=desk.now))
+
+    await desk.hear("net-1", "our text", is_from_me=True)
+
+    async with desk.services.db.reader() as reader:
+        (text,) = await outbox.texts_after(reader, CHAT, after_id=0, count=9)
+    assert (text.status, text.channel_message_id) == (OutboxStatus.SENT, "net-1")
+    assert await desk.statuses() == {}
+
+
+async def test_an_own_number_message_waits_for_a_text_in_flight_and_is_then_judged(desk: Desk) -> None:
+    await put_text(desk)
+    item = await sending(desk)
+
+    async with asyncio.TaskGroup() as tasks:
+        hearing = tasks.create_task(desk.hear("net-1", "our text", is_from_me=True))
+        await eventually(lambda: desk.wakeups.listeners == 1)
+        await desk.run(lambda tx: None)  # whatever it asked of the store is answered by now
+        waited = not hearing.done()
+        receipt = Receipt(message_id=MessageId("net-1"))
+        await desk.run(lambda tx: note_sent(tx, item, receipt, at=desk.now))
+        desk.services.wakeups.wake(Topic.OUTBOX)
+
+    assert waited
+    assert await desk.statuses() == {}
+
+
+async def test_a_message_of_another_person_never_waits_for_a_text_in_flight(desk: Desk) -> None:
+    await put_text(desk)
+
+    await desk.hear("m-1", "@Andy hello", sender_jid=ANN)
+
+    assert await desk.statuses() == {"m-1": "pending"}
+
+
+async def test_a_quote_is_cleaned_as_well(desk: Desk) -> None:
+    quoted = Quoted(message_id=MessageId("q"), sender_name="B\x07ob", text="a\x00b")
+
+    await desk.hear("m-1", "@Andy what?", quoted=quoted)
+
+    batch = await desk.batch()
+    assert batch is not None
+    assert batch.messages[0].quoted == replace(quoted, sender_name="Bob", text="ab")

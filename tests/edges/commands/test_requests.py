@@ -1,0 +1,167 @@
+"""Requests of a box: authorised, done once, answered. Source: contracts.md section 3."""
+
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.commands.execute import execute_request, unwritten_replies
+from orchestrator.contracts.callers import AgentCaller
+from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, RequestId, TurnId
+from orchestrator.contracts.wire.chat_requests import SendMessage
+from orchestrator.contracts.wire.replies import Reply
+from orchestrator.store import agents, requests
+from orchestrator.store.requests import RequestKey
+from tests.edges.commands.conftest import Desk
+from tests.support.store_rows import CHAT, OTHER_CHAT, add_group
+
+CALLER = AgentCaller(
+    agent_id=AgentId("agent-1"),
+    box=BoxName("family"),
+    group=GroupFolder("family"),
+    chat_jid=CHAT,
+    is_main=False,
+)
+KEY = RequestKey(
+    box=BoxName("family"), directory="messages", name="1.json", inode=7, ctime_ns=9, sha256=b"\1" * 32
+)
+
+
+async def ask(
+    desk: Desk,
+    text: str = "hello",
+    *,
+    key: RequestKey = KEY,
+    request_id: str | None = None,
+    caller: AgentCaller = CALLER,
+    chat: Jid = CHAT,
+    sender: str | None = None,
+) -> Reply:
+    wanted = None if request_id is None else RequestId(request_id)
+    request = SendMessage(chat_jid=chat, text=text, request_id=wanted, sender=sender)
+    return await execute_request(desk.services, caller, request, key=key, request_id=wanted)
+
+
+async def test_a_request_has_its_effect_and_its_answer(desk: Desk) -> None:
+    reply = await ask(desk, request_id="r-1")
+
+    assert reply == Reply(request_id=RequestId("r-1"), ok=True, result={"status": "queued"})
+    assert await desk.texts() == ["hello"]
+
+
+async def test_a_file_met_again_has_no_second_effect_and_the_same_answer(desk: Desk) -> None:
+    first = await ask(desk)
+
+    again = await ask(desk)
+
+    assert again == first
+    assert await desk.texts() == ["hello"]
+
+
+async def test_an_id_used_again_with_the_same_body_gives_the_stored_answer(desk: Desk) -> None:
+    first = await ask(desk, request_id="r-1")
+
+    again = await ask(desk, request_id="r-1", key=replace(KEY, name="2.json", inode=8))
+
+    assert again == first
+    assert await desk.texts() == ["hello"]
+
+
+async def test_an_id_used_again_for_something_else_is_refused(desk: Desk) -> None:
+    await ask(desk, request_id="r-1")
+
+    again = await ask(desk, "other", request_id="r-1", key=replace(KEY, name="2.json", sha256=b"\2" * 32))
+
+    assert again.error is not None
+    assert again.error.code == "INVALID_REQUEST"
+    assert await desk.texts() == ["hello"]
+
+
+async def test_two_agents_may_use_the_same_id(desk: Desk) -> None:
+    await ask(desk, request_id="r-1")
+
+    other = replace(CALLER, agent_id=AgentId("agent-2"))
+    await ask(desk, request_id="r-1", caller=other, key=replace(KEY, name="2.json"))
+
+    assert await desk.texts() == ["hello", "hello"]
+
+
+async def test_a_name_used_again_after_its_file_is_gone_is_a_new_request(desk: Desk) -> None:
+    await ask(desk)
+    await desk.run(lambda tx: requests.close(tx, KEY))
+
+    await ask(desk, key=replace(KEY, ctime_ns=10))
+
+    assert await desk.texts() == ["hello", "hello"]
+
+
+@pytest.mark.parametrize(
+    ("chat", "is_main", "code"),
+    [
+        pytest.param(CHAT, False, None, id="own chat"),
+        pytest.param(OTHER_CHAT, False, "FORBIDDEN", id="another chat"),
+        pytest.param(Jid("nobody@g.us"), False, "FORBIDDEN", id="an unregistered chat"),
+        pytest.param(OTHER_CHAT, True, None, id="main: another chat"),
+        pytest.param(Jid("nobody@g.us"), True, "NOT_REGISTERED", id="main: an unregistered chat"),
+    ],
+)
+async def test_to_which_chats_an_agent_may_send(
+    desk: Desk, chat: Jid, is_main: bool, code: str | None
+) -> None:
+    """Case D-e."""
+    await desk.run(lambda tx: add_group(tx, "other", OTHER_CHAT))
+
+    reply = await ask(desk, chat=chat, caller=replace(CALLER, is_main=is_main))
+
+    assert (None if reply.error is None else reply.error.code) == code
+    assert await desk.texts(chat) == (["hello"] if code is None else [])
+
+
+async def test_a_refusal_is_an_answer_that_is_remembered(desk: Desk) -> None:
+    first = await ask(desk, chat=OTHER_CHAT, request_id="r-1")
+    await desk.run(lambda tx: add_group(tx, "other", OTHER_CHAT))
+
+    again = await ask(desk, chat=OTHER_CHAT, request_id="r-1", caller=replace(CALLER, is_main=True))
+
+    assert again == first
+    assert not again.ok
+    assert await desk.texts(OTHER_CHAT) == []
+
+
+@pytest.mark.parametrize("text", ["", " \n", "\x00", "<internal>secret</internal>"])
+async def test_a_text_with_nothing_to_see_is_refused(desk: Desk, text: str) -> None:
+    reply = await ask(desk, text)
+
+    assert reply.error is not None
+    assert reply.error.code == "INVALID_REQUEST"
+    assert await desk.texts() == []
+
+
+async def test_a_role_is_shown_before_the_text(desk: Desk) -> None:
+    await ask(desk, "done", sender="cook\n")
+
+    assert await desk.texts() == ["[cook] done"]
+
+
+async def test_an_effect_counts_for_the_turn_it_was_asked_in_and_a_refusal_does_not(desk: Desk) -> None:
+    await desk.hear("m-1")
+    held = await desk.start_agent()
+    await desk.begin(held, "m-1")
+    in_turn = replace(CALLER, turn_id=TurnId("turn-1"))
+
+    await ask(desk, caller=in_turn)
+    await ask(desk, caller=in_turn, chat=OTHER_CHAT, key=replace(KEY, name="2.json"))
+
+    turn = await desk.run(lambda tx: agents.turn(tx, held.agent_id, TurnId("turn-1")))
+    assert turn is not None
+    assert (turn.effects, turn.outputs) == (1, 0)
+
+
+async def test_answers_that_may_be_unwritten_are_told_at_a_start(desk: Desk) -> None:
+    reply = await ask(desk, request_id="r-1")
+    await ask(desk, key=replace(KEY, name="2.json"))
+
+    left = await unwritten_replies(desk.services)
+    await desk.run(lambda tx: requests.close(tx, KEY))
+
+    assert left == [(BoxName("family"), reply)]
+    assert await unwritten_replies(desk.services) == []

@@ -1,0 +1,1 @@
+"""The aggregates of the store, on real SQLite files."""

@@ -1,0 +1,142 @@
+"""No query of a hot path walks through a table. Case C2: a chat may hold 100,000 rows of chatter."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from orchestrator.store import agents, groups, messages, notices, outbox, requests, sessions
+from orchestrator.store.database import Database, Transaction
+from tests.support.store_rows import CHAT, NOON, add_group, add_message
+
+_FILL = """
+INSERT INTO messages (chat_jid, message_id, sender_jid, sender_name, sender_role, text, sent_ms, received_ms,
+                      is_trigger, status)
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)
+SELECT :chat, 'c-' || i, 'ann', 'Ann', 'member', 'chatter', 0, 0, 0, :status FROM n
+"""
+HOT = {
+    "messages.WAITING_CHATS": messages.WAITING_CHATS,
+    "messages.PENDING_TRIGGERS": messages.PENDING_TRIGGERS,
+    "messages.PENDING_CHATTER": messages.PENDING_CHATTER,
+    "messages.SKIP_CHATTER": messages.SKIP_CHATTER,
+    "messages.COUNT_CHATTER": messages.COUNT_CHATTER,
+    "messages.DISPATCH": messages.DISPATCH,
+    "messages.TAKE_BACK": messages.TAKE_BACK,
+    "messages.ENTER_TURN": messages.ENTER_TURN,
+    "messages.OF_AGENT": messages.OF_AGENT,
+    "messages.MOVE": messages.MOVE,
+    "messages.GIVE_BACK": messages.GIVE_BACK,
+    "messages.HOLD": messages.HOLD,
+    "messages.UNFINISHED": messages.UNFINISHED,
+    "messages.ROLE_OF": messages.ROLE_OF,
+    "messages.AT_WORK": messages.AT_WORK,
+    "messages.MOVE_CURSOR": messages.MOVE_CURSOR,
+    "messages.COUNT_UNSETTLED": messages.COUNT_UNSETTLED,
+    "messages.LIST_UNFINISHED": messages.LIST_UNFINISHED,
+    "messages.HEARD_AFTER": messages.HEARD_AFTER,
+    "messages.LAST_SEQ": messages.LAST_SEQ,
+    "messages.COUNT_WAITING": messages.COUNT_WAITING,
+    "outbox.WAITING_CHATS": outbox.WAITING_CHATS,
+    "outbox.OLDEST": outbox.OLDEST,
+    "outbox.CLAIM": outbox.CLAIM,
+    "outbox.MOVE": outbox.MOVE,
+    "outbox.IN_FLIGHT": outbox.IN_FLIGHT,
+    "outbox.TEXTS_OF_TURN": outbox.TEXTS_OF_TURN,
+    "outbox.IS_OURS": outbox.IS_OURS,
+    "outbox.IN_FLIGHT_OF_CHAT": outbox.IN_FLIGHT_OF_CHAT,
+    "outbox.COUNT_UNTOLD_FAILURES": outbox.COUNT_UNTOLD_FAILURES,
+    "outbox.MARK_UNTOLD": outbox.MARK_UNTOLD,
+    "outbox.MARK_TOLD": outbox.MARK_TOLD,
+    "outbox.TEXTS_AFTER": outbox.TEXTS_AFTER,
+    "outbox.COUNT_WAITING": outbox.COUNT_WAITING,
+    "outbox.COUNT_ALL_WAITING": outbox.COUNT_ALL_WAITING,
+    "outbox.LAST_ID": outbox.LAST_ID,
+    "outbox.COUNT_FAILED": outbox.COUNT_FAILED,
+    "requests.FIND": requests.FIND,
+    "requests.BY_ID": requests.BY_ID,
+    "requests.CLOSE": requests.CLOSE,
+    "requests.CLOSE_BOX": requests.CLOSE_BOX,
+    "requests.PRUNE": requests.PRUNE,
+    "agents.MOVE": agents.MOVE,
+    "agents.END": agents.END,
+    "agents.GET": agents.GET,
+    "agents.LIVE": agents.LIVE,
+    "agents.LAST_OF_BOX": agents.LAST_OF_BOX,
+    "agents.END_TURN": agents.END_TURN,
+    "agents.TURN": agents.TURN,
+    "agents.COUNT_EFFECT": agents.COUNT_EFFECT,
+    "groups.BY_JID": groups.BY_JID,
+    "groups.BY_FOLDER": groups.BY_FOLDER,
+    "groups.MAIN": groups.MAIN,
+    "notices.TOLD": notices.TOLD,
+    "notices.CLOSE": notices.CLOSE,
+    "sessions.GET": sessions.GET,
+}
+# Partial indexes that hold only what waits: walking through one is as long as what waits is.
+SMALL = (
+    "messages_waiting",
+    "messages_dispatched",
+    "messages_at_work",
+    "agents_live",
+    "outbox_waiting",
+)
+
+
+@pytest.fixture
+async def crowded(tmp_path: Path) -> AsyncIterator[Database]:
+    """A store that SQLite has statistics of, as a long-lived one may."""
+    database = await Database.open(tmp_path / "store.db", backups=tmp_path / "backups", on_wake=None)
+    yield database
+    await database.close()
+
+
+def plan_of(tx: Transaction, sql: str) -> list[str]:
+    """The steps of a query as SQLite means to run it."""
+    names = {word.strip(":,();") for word in sql.replace("(", " ").split() if word.startswith(":")}
+    return [row["detail"] for row in tx.all(f"EXPLAIN QUERY PLAN {sql}", dict.fromkeys(names))]
+
+
+@pytest.mark.parametrize("name", HOT)
+async def test_a_hot_query_walks_through_no_table(crowded: Database, name: str) -> None:
+    plan = await crowded.run(lambda tx: plan_of(tx, HOT[name]))
+
+    walks = [step for step in plan if step.startswith("SCAN") and not _is_harmless(step)]
+    assert walks == [], plan
+
+
+def _is_harmless(step: str) -> bool:
+    is_inner = step.startswith(("SCAN json_each", "SCAN (subquery", "SCAN CONSTANT"))
+    return is_inner or any(step.endswith(f"INDEX {index}") for index in SMALL)
+
+
+async def test_a_batch_of_a_chat_with_100_000_rows_of_chatter_reads_no_more_than_it_may_hold(
+    crowded: Database,
+) -> None:
+    def fill(tx: Transaction) -> int:
+        add_group(tx)
+        tx.execute(_FILL, {"count": 100_000, "chat": CHAT, "status": "pending"})
+        return add_message(tx, "trigger")
+
+    trigger = await crowded.run(fill)
+
+    def body(tx: Transaction) -> tuple[list[str], int]:
+        steps = [0]
+        connection = tx._connection  # the only place where SQLite tells what a query costs
+
+        def count() -> int:
+            steps[0] += 1
+            return 0
+
+        connection.set_progress_handler(count, 100)
+        found = messages.pending_chatter(tx, CHAT, before_seq=trigger, count=200)
+        triggers = messages.pending_triggers(tx, CHAT)
+        waiting = messages.waiting_chats(tx, now=NOON)
+        connection.set_progress_handler(None, 0)
+        assert (len(triggers), len(waiting)) == (1, 1)
+        return [found[0].message_id, found[-1].message_id], steps[0] * 100
+
+    ends, steps = await crowded.run(body)
+
+    assert ends == ["c-99801", "c-100000"]
+    assert steps < 20_000, f"{steps} steps of SQLite's machine for 201 rows"

@@ -1,0 +1,88 @@
+"""Chats that were seen, sessions, incidents, single facts and times."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.contracts.ids import GroupFolder
+from orchestrator.store import chats, facts, notices, sessions
+from orchestrator.store.database import Database, Transaction
+from orchestrator.store.times import from_ms, maybe_from_ms, to_ms
+from tests.support.store_rows import CHAT, NOON
+
+FAMILY = GroupFolder("family")
+
+
+async def test_a_chat_keeps_its_name_and_its_newest_activity(db: Database) -> None:
+    def see(tx: Transaction, name: str | None, seconds: int) -> None:
+        at = NOON + timedelta(seconds=seconds)
+        chats.see(tx, CHAT, channel="whatsapp", name=name, is_group=True, at=at)
+
+    for name, seconds in (("Family", 10), (None, 5)):
+        await db.run(lambda tx, name=name, seconds=seconds: see(tx, name, seconds))  # type: ignore[misc]
+
+    (row,) = await db.run(lambda tx: tx.all("SELECT * FROM chats"))
+    assert (row["name"], row["last_activity_ms"]) == ("Family", to_ms(NOON + timedelta(seconds=10)))
+
+
+async def test_a_session_is_kept_for_a_group_and_driver_and_replaced_by_the_next(db: Database) -> None:
+    def body(tx: Transaction) -> list[str | None]:
+        found = [sessions.get(tx, FAMILY, "script")]
+        sessions.keep(tx, FAMILY, "script", "s-1", at=NOON)
+        sessions.keep(tx, FAMILY, "script", "s-2", at=NOON)
+        sessions.keep(tx, FAMILY, "builtin", "s-3", at=NOON)
+        return [*found, sessions.get(tx, FAMILY, "script"), sessions.get(tx, FAMILY, "builtin")]
+
+    found = await db.run(body)
+
+    assert found == [None, "s-2", "s-3"]
+
+
+async def test_an_incident_is_counted_told_once_and_closed_with_an_all_clear(db: Database) -> None:
+    def body(tx: Transaction) -> list[object]:
+        said: list[object] = [
+            notices.count_one(tx, "start:x", at=NOON),
+            notices.count_one(tx, "start:x", at=NOON),
+        ]
+        notices.mark_told(tx, "start:x", at=NOON)
+        said.append(notices.count_one(tx, "start:x", at=NOON))
+        said += [notices.close(tx, "start:x"), notices.close(tx, "start:x")]
+        return [*said, notices.count_one(tx, "start:x", at=NOON)]
+
+    said = await db.run(body)
+
+    assert said == [(1, False), (2, False), (3, True), True, False, (1, False)]
+
+
+async def test_an_incident_nobody_was_told_of_needs_no_all_clear(db: Database) -> None:
+    def body(tx: Transaction) -> bool:
+        notices.count_one(tx, "start:x", at=NOON)
+        return notices.close(tx, "start:x")
+
+    assert await db.run(body) is False
+
+
+async def test_an_installation_keeps_its_id(db: Database) -> None:
+    first = await db.run(facts.instance_id)
+    second = await db.run(facts.instance_id)
+
+    assert first == second
+    assert first.startswith("dovecote-")
+
+
+@given(st.timedeltas(timedelta(0), timedelta(days=365 * 5000)), st.timezones())
+def test_a_time_comes_back_to_the_millisecond_and_in_utc(since: timedelta, zone: ZoneInfo) -> None:
+    at = (datetime(1970, 1, 1, tzinfo=UTC) + since).astimezone(zone)
+
+    back = from_ms(to_ms(at))
+
+    assert back.tzinfo is UTC
+    assert timedelta(0) <= at - back < timedelta(milliseconds=1)
+
+
+def test_a_time_is_an_instant_whatever_its_zone() -> None:
+    assert to_ms(datetime(1970, 1, 1, 2, tzinfo=timezone(timedelta(hours=2)))) == 0
+    assert maybe_from_ms(None) is None
+    assert maybe_from_ms(1) == datetime(1970, 1, 1, 0, 0, 0, 1000, UTC)
