@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import AgentId, Jid, TurnId
 from orchestrator.contracts.records.messages import MessageStatus, StoredMessage
+from orchestrator.contracts.records.rights import least, rights_of
 from orchestrator.core.chat.batch import select_batch
 from orchestrator.core.chat.death import runs_alone, taken_together
 from orchestrator.core.chat.transcript import render_message
 from orchestrator.core.states.message import MESSAGE, MessageEvent
-from orchestrator.store import messages, outbox
+from orchestrator.store import agents, messages, outbox
 from orchestrator.store.database import Transaction
 
 
@@ -78,6 +79,10 @@ def give_batch(
         return False
     if batch.undelivered:
         outbox.mark_told(tx, batch.chat_jid, with_seq=seqs[0], count=batch.undelivered)
+    agent = agents.get(tx, agent_id)
+    if agent is not None:
+        roles = [rights_of(message.sender_role) for message in batch.messages]
+        agents.set_rights(tx, agent_id, least(agent.rights, *roles))
     MESSAGE.check(MessageStatus.PENDING, MessageEvent.PASSED_OVER)
     messages.skip_chatter(tx, batch.chat_jid, before_seq=batch.skip_before_seq)
     return True

@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from orchestrator.commands.services import Services
-from orchestrator.contracts.callers import AgentCaller
+from orchestrator.contracts.callers import Caller
+from orchestrator.contracts.records.rights import Rights
 from orchestrator.contracts.wire.codec import Wire
 from orchestrator.core.authority import Target
 from orchestrator.store.database import Transaction
@@ -14,12 +15,16 @@ from orchestrator.store.database import Transaction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What a command knows beside its request. key: the same each time this request is met."""
+    """What a command knows beside its request. key: the same each time this request is met.
+
+    rights: of all whose words the caller was given.
+    """
 
     services: Services
-    caller: AgentCaller
+    caller: Caller
     at: datetime
     key: str
+    rights: Rights = Rights.OPERATOR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

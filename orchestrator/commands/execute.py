@@ -8,6 +8,7 @@ from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.errors import DovecoteError, InvalidRequest, Unavailable
 from orchestrator.contracts.ids import BoxName, RequestId
+from orchestrator.contracts.records.rights import Rights
 from orchestrator.contracts.wire.codec import Wire
 from orchestrator.contracts.wire.replies import Reply, ReplyError
 from orchestrator.core.authority import allow
@@ -70,13 +71,15 @@ class _Asked:
 
     def _run(self, tx: Transaction) -> Reply:
         command = CATALOG[type(self.request)]
+        agent = agents.get(tx, self.caller.agent_id)
         context = Context(
             services=self.services,
             caller=self.caller,
             at=self.services.clock.now(),
             key=_text_key(self.key),
+            rights=Rights.BOT if agent is None else agent.rights,
         )
-        allow(self.caller, command.name, command.target(tx, self.request))
+        allow(self.caller, command.name, command.target(tx, self.request), rights=context.rights)
         result = command.run(tx, context, self.request)
         if self.caller.turn_id is not None:
             agents.count_effect(tx, self.caller.agent_id, self.caller.turn_id, is_output=False)

@@ -81,7 +81,9 @@ def _record(tx: Transaction, task: Task, slot: datetime, event: RunEvent, *, at:
     task_runs.add(tx, run)
 
 
-def start_run(tx: Transaction, run_id: RunId, agent_id: AgentId, *, at: datetime) -> tuple[Task, TaskRun] | None:
+def start_run(
+    tx: Transaction, run_id: RunId, agent_id: AgentId, *, at: datetime
+) -> tuple[Task, TaskRun] | None:
     """The run and its task, now the agent's; None if it may not start any more.
 
     The status of the task is read again here: one that was cancelled meanwhile does not run.
@@ -93,7 +95,9 @@ def start_run(tx: Transaction, run_id: RunId, agent_id: AgentId, *, at: datetime
     by_hand = run.planned_at is None
     if task.status is TaskStatus.CANCELLED or (task.status is TaskStatus.PAUSED and not by_hand):
         event = RunEvent.PASSED_OVER
-        task_runs.write(tx, replace(run, status=TASK_RUN.after(run.status, event), ended_at=at), was=run.status)
+        task_runs.write(
+            tx, replace(run, status=TASK_RUN.after(run.status, event), ended_at=at), was=run.status
+        )
         return None
     begun = replace(
         run, status=TASK_RUN.after(run.status, RunEvent.STARTED), agent_id=agent_id, started_at=at
@@ -102,7 +106,18 @@ def start_run(tx: Transaction, run_id: RunId, agent_id: AgentId, *, at: datetime
     return task, begun
 
 
-def end_run_well(tx: Transaction, services: Services, agent: Agent, *, output: str, at: datetime) -> None:
+def note_output(tx: Transaction, agent_id: AgentId, text: str) -> bool:
+    """Keep what the run says, up to a bound; whether its task wants it in the chat."""
+    run = task_runs.of_agent(tx, agent_id)
+    if run is None:
+        return True
+    said = f"{run.output}\n{text}" if run.output else text
+    task_runs.write(tx, replace(run, output=said[:_MAX_OUTPUT_CHARS]), was=run.status)
+    task = tasks.get(tx, run.task_id)
+    return task is None or task.notify
+
+
+def end_run_well(tx: Transaction, services: Services, agent: Agent, *, at: datetime) -> None:
     """The agent did what the run asked."""
     run = task_runs.of_agent(tx, agent.agent_id)
     if run is None or run.status is not RunStatus.STARTED:
@@ -111,7 +126,6 @@ def end_run_well(tx: Transaction, services: Services, agent: Agent, *, output: s
         run,
         status=TASK_RUN.after(run.status, RunEvent.SUCCEEDED),
         ended_at=at,
-        output=output[:_MAX_OUTPUT_CHARS],
     )
     task_runs.write(tx, ended, was=run.status)
     _note_end(tx, services, ended, at=at)
@@ -154,7 +168,14 @@ def end_run_badly(
 
 
 def settle_broken_run(
-    tx: Transaction, services: Services, agent: Agent, *, has_effects: bool, is_host: bool, why: str, at: datetime
+    tx: Transaction,
+    services: Services,
+    agent: Agent,
+    *,
+    has_effects: bool,
+    is_host: bool,
+    why: str,
+    at: datetime,
 ) -> None:
     """The agent of a run died. Without effect it runs once more within the grace, else it is interrupted.
 

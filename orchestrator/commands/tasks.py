@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from orchestrator.commands.command import Command, Context
 from orchestrator.commands.services import Services
-from orchestrator.contracts.callers import AgentCaller, Caller
+from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.errors import ErrorCode, InvalidRequest, LimitExceeded, NotFound
 from orchestrator.contracts.ids import GroupFolder, RunId, TaskId, is_file_name, new_id
 from orchestrator.contracts.records.groups import Group
@@ -110,7 +110,7 @@ def update_task(tx: Transaction, context: Context, request: UpdateTask) -> Mappi
         context_mode=_word(ContextMode, request.context_mode, "contextMode") or task.context_mode,
         catch_up=_word(CatchUp, request.catch_up, "catchUp") or task.catch_up,
         notify=task.notify if request.notify is None else request.notify,
-        rights=_rights(context.caller),
+        rights=context.rights,
     )
     if (kind, value, zone.key) != (task.kind, task.schedule_value, task.timezone):
         schedule = parse_schedule(
@@ -185,7 +185,7 @@ def run_task(tx: Transaction, context: Context, request: RunTask) -> Mapping[str
 def list_tasks(tx: Transaction, context: Context, request: ListTasks) -> Mapping[str, object]:
     """The tasks that the caller may see, active and paused ones."""
     caller = context.caller
-    sees_all = not isinstance(caller, AgentCaller) or (caller.is_main and caller.rights is Rights.OPERATOR)
+    sees_all = not isinstance(caller, AgentCaller) or (caller.is_main and context.rights is Rights.OPERATOR)
     if request.group_folder is not None:
         found = tasks.of_group(tx, request.group_folder)
     elif sees_all:
@@ -221,7 +221,7 @@ def _new_task(context: Context, group: Group, request: ScheduleTask) -> Task:
         catch_up=_word(CatchUp, request.catch_up, "catchUp") or CatchUp.LATEST,
         notify=request.notify,
         status=TASK.start,
-        rights=_rights(context.caller),
+        rights=context.rights,
         created_at=context.at,
         next_run_at=first_run(schedule, now=context.at),
         alias=None if request.task_id is None else _alias(request.task_id),
@@ -233,7 +233,12 @@ def _own_task(tx: Transaction, context: Context, request: NamedTask) -> Task:
     caller = context.caller
     folder = caller.group if isinstance(caller, AgentCaller) else GroupFolder(request.group_folder or "")
     task = tasks.named(tx, folder, request.task_id)
-    if task is not None and isinstance(caller, AgentCaller) and task.group != caller.group and not caller.is_main:
+    if (
+        task is not None
+        and isinstance(caller, AgentCaller)
+        and task.group != caller.group
+        and not caller.is_main
+    ):
         task = None
     if task is None:
         raise NotFound(
@@ -255,10 +260,6 @@ def _group_of(tx: Transaction, context: Context, folder: GroupFolder | None) -> 
             suggestion="Name the folder of a registered group.",
         )
     return group
-
-
-def _rights(caller: Caller) -> Rights:
-    return caller.rights if isinstance(caller, AgentCaller) else Rights.OPERATOR
 
 
 def _min_interval_ms(services: Services) -> int:
@@ -305,7 +306,9 @@ def _word(kind: Any, value: str | None, field: str) -> Any:
         return kind(value)
     except ValueError:
         allowed = ", ".join(member.value for member in kind)
-        raise InvalidRequest(f"{field} {value!r} is not known.", suggestion=f"Use one of: {allowed}.") from None
+        raise InvalidRequest(
+            f"{field} {value!r} is not known.", suggestion=f"Use one of: {allowed}."
+        ) from None
 
 
 def _shown(at: datetime | None, zone: str) -> str | None:

@@ -6,6 +6,7 @@ from typing import Final
 
 from orchestrator.commands.outgoing import presentable, queue_notice, queue_text
 from orchestrator.commands.services import Services
+from orchestrator.commands.task_runs import end_run_badly, end_run_well, hold_run, note_output
 from orchestrator.contracts.ids import Jid, TurnId
 from orchestrator.contracts.records.agents import Agent, TurnOutcome
 from orchestrator.contracts.records.messages import MessageStatus, StoredMessage, TextSource
@@ -14,6 +15,7 @@ from orchestrator.contracts.wire.container_io import TurnEnded, TurnStarted, Tur
 from orchestrator.core.backoff import delay_s
 from orchestrator.core.chat.death import FIRST_WAIT_S, DeathCause, after_death
 from orchestrator.core.states.message import MESSAGE, MessageEvent
+from orchestrator.core.states.task_run import RunEvent
 from orchestrator.core.wording import Say
 from orchestrator.store import agents, messages, notices, outbox
 from orchestrator.store.database import Transaction
@@ -61,11 +63,14 @@ def take_pair(tx: Transaction, services: Services, key: PairKey, text: str, *, a
     """Put a pair's text into the outbox; False when it says again what the agent sent in this turn."""
     shown = presentable(text)
     agent_id = key.agent.agent_id
+    is_silent = key.agent.task_run_id is not None and not note_output(tx, agent_id, shown)
     if key.turn_id is not None:
         agents.count_effect(tx, agent_id, key.turn_id, is_output=True)
         said = outbox.requested_texts(tx, agent_id, key.turn_id)
         if _folded(shown) in {_folded(each) for each in said}:
             return False
+    if is_silent:
+        return False
     return queue_text(
         tx,
         services,
@@ -114,7 +119,22 @@ def end_turn(
     else:
         cause = cancelled_by if event.status is TurnStatus.CANCELLED else DeathCause.AGENT
         break_off(tx, services, agent, given, has_effects=has_effects, cause=cause, at=at)
+    if agent.task_run_id is not None:
+        _end_run(tx, services, agent, event, has_effects=has_effects, at=at)
     note_progress(tx, agent.chat_jid)
+
+
+def _end_run(
+    tx: Transaction, services: Services, agent: Agent, event: TurnEnded, *, has_effects: bool, at: datetime
+) -> None:
+    """What the end of its one turn means for a task's run."""
+    why = event.error.message or event.error.code if event.error is not None else event.status.value
+    if event.status is TurnStatus.SUCCESS:
+        end_run_well(tx, services, agent, at=at)
+    elif event.status is TurnStatus.ERROR and not has_effects and _is_provider_trouble(event):
+        hold_run(tx, agent, why=why, at=at)
+    else:
+        end_run_badly(tx, services, agent, event=RunEvent.FAILED, why=why, at=at)
 
 
 def _settle_well(

@@ -40,6 +40,8 @@ class Topic(StrEnum):
 
     MESSAGES = "messages"
     OUTBOX = "outbox"
+    ALARM = "alarm"
+    SNAPSHOTS = "snapshots"
     CHAT_VIEW = "chat_view"
 
 

@@ -26,6 +26,10 @@ class Say(StrEnum):
     NOTHING_TO_RETRY = "nothing_to_retry"
     RETRYING = "retrying"
     NOT_ALLOWED = "not_allowed"
+    TASK_MISSED = "task_missed"
+    TASK_INTERRUPTED = "task_interrupted"
+    TASK_FAILED = "task_failed"
+    TASK_PAUSED = "task_paused"
     DELIVERY_FAILED = "delivery_failed"
     DELAYED_PREFIX = "delayed_prefix"
     PROVIDER_TROUBLE = "provider_trouble"
@@ -67,6 +71,10 @@ ENGLISH: Final[Mapping[Say, str]] = {
     Say.NOTHING_TO_RETRY: "There is nothing to run again.",
     Say.RETRYING: "Trying again …",
     Say.NOT_ALLOWED: "Sorry, you may not do that here.",
+    Say.TASK_MISSED: "“{title}” was due while I was not running, too long ago to make up for.",
+    Say.TASK_INTERRUPTED: "“{title}” was interrupted half-way. What it has done so far stands.",
+    Say.TASK_FAILED: "“{title}” did not work this time.",
+    Say.TASK_PAUSED: "“{title}” failed several times in a row, so it is paused now.",
     Say.DELIVERY_FAILED: "A message to {chat_name} could not be delivered.",
     Say.DELAYED_PREFIX: "[from {time}] ",
     Say.PROVIDER_TROUBLE: (

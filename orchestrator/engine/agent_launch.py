@@ -8,7 +8,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from orchestrator.commands.batches import TurnBatch
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import AgentId, TreeId, TurnId
 from orchestrator.contracts.records.groups import Group
@@ -18,6 +17,7 @@ from orchestrator.core.agents.launch_plan import plan_launch
 from orchestrator.core.chat.transcript import render_prompt
 from orchestrator.core.chat.trigger import plain_word
 from orchestrator.core.text_cleaning import cap_text
+from orchestrator.engine.work import FirstInput
 from orchestrator.store.group_files import give_workspace, read_instructions
 
 _MAX_INSTRUCTIONS_BYTES: Final = 64 * 1024
@@ -92,18 +92,17 @@ async def container_input(
     services: Services,
     group: Group,
     identity: Identity,
-    batch: TurnBatch,
+    given: FirstInput,
     *,
     turn_id: TurnId,
-    session_id: str | None,
 ) -> ContainerInput:
     """What the agent reads on standard input, in both spellings. Source: contracts.md section 1."""
     instructions = await asyncio.to_thread(_instructions, services.paths.groups, group)
     return ContainerInput(
-        messages=batch.xml,
-        prompt=render_prompt(batch.xml),
-        inputs=batch.ids,
-        triggers=batch.trigger_ids,
+        messages=given.xml,
+        prompt=render_prompt(given.xml),
+        inputs=given.ids,
+        triggers=given.trigger_ids,
         group_folder=group.folder,
         chat_jid=group.jid,
         assistant_name=group.assistant_name,
@@ -111,7 +110,10 @@ async def container_input(
         tree_id=identity.tree_id,
         is_main=group.is_main,
         turn_id=turn_id,
-        session_id=session_id,
+        session_id=given.session_id,
+        is_task=given.task_prompt is not None,
+        is_scheduled_task=given.task_prompt is not None,
+        task_context=given.task_prompt,
         agent=AgentDefinition(
             driver=services.settings.agent.driver,
             instructions=instructions,

@@ -2,6 +2,8 @@
 
 from enum import StrEnum
 
+from orchestrator.contracts.records.messages import SenderRole
+
 
 class Rights(StrEnum):
     """The least of all whose words a run was given; what it makes keeps them."""
@@ -12,6 +14,11 @@ class Rights(StrEnum):
 
 
 _ORDER = (Rights.BOT, Rights.MEMBER, Rights.OPERATOR)
+
+
+def rights_of(role: SenderRole) -> Rights:
+    """What a sender of this role may cause."""
+    return Rights(role.value)
 
 
 def least(first: Rights, *others: Rights) -> Rights:

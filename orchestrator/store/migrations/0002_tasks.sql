@@ -64,4 +64,3 @@ CREATE INDEX proposals_open ON proposals (folder, number) WHERE status = 'open';
 
 ALTER TABLE agents ADD COLUMN rights TEXT NOT NULL DEFAULT 'operator';
 ALTER TABLE agents ADD COLUMN task_run_id TEXT;
-ALTER TABLE sessions ADD COLUMN rights TEXT NOT NULL DEFAULT 'operator';
