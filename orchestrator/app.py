@@ -34,6 +34,7 @@ from orchestrator.engine.outbox_sender import OutboxSender
 from orchestrator.engine.recovery import reconcile
 from orchestrator.engine.router import Router
 from orchestrator.engine.run_state import RunParts
+from orchestrator.engine.snapshots import SnapshotKeeper
 from orchestrator.engine.wakeups import TopicWakeups
 from orchestrator.ipc.boxes import BoxKeeper
 from orchestrator.ipc.hints import Hints
@@ -179,6 +180,7 @@ async def running(
                 activities.start_vital("outbox", outbox.run),
                 activities.start_vital("router", Router(services, queue).run),
                 activities.start_vital("alarm", AlarmClock(services).run),
+                activities.start_vital("snapshots", SnapshotKeeper(services, queue).run),
                 activities.start_vital("housekeeping", Housekeeping(services).run),
             ]
             doors = await _open_doors(app, parts, activities)

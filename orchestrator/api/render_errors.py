@@ -16,6 +16,7 @@ STATUS: Final[Mapping[ErrorCode, int]] = {
     ErrorCode.FORBIDDEN: 403,
     ErrorCode.NOT_FOUND: 404,
     ErrorCode.NOT_REGISTERED: 404,
+    ErrorCode.TASK_NOT_FOUND: 404,
     ErrorCode.ALREADY_REGISTERED: 409,
     ErrorCode.ALREADY_RUNNING: 409,
     ErrorCode.LIMIT_EXCEEDED: 422,

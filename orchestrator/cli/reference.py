@@ -26,6 +26,7 @@ MEANINGS: Final[Mapping[ErrorCode, str]] = {
     ErrorCode.UNAUTHORIZED: "the credential is missing or not ours",
     ErrorCode.NOT_FOUND: "what was named is not there",
     ErrorCode.NOT_REGISTERED: "the chat is not a registered group",
+    ErrorCode.TASK_NOT_FOUND: "there is no such task, or it is not the caller's",
     ErrorCode.ALREADY_REGISTERED: "the folder or the chat is registered already",
     ErrorCode.INVALID_SETTINGS: "a setting is unknown, of the wrong type or out of range",
     ErrorCode.INVALID_SCHEDULE: "the schedule or the timezone names no time; the message says which part",

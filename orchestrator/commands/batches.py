@@ -6,6 +6,7 @@ from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import AgentId, Jid, TurnId
 from orchestrator.contracts.records.messages import MessageStatus, StoredMessage
 from orchestrator.contracts.records.rights import least, rights_of
+from orchestrator.contracts.seams import Topic
 from orchestrator.core.chat.batch import select_batch
 from orchestrator.core.chat.death import runs_alone, taken_together
 from orchestrator.core.chat.transcript import render_message
@@ -82,7 +83,9 @@ def give_batch(
     agent = agents.get(tx, agent_id)
     if agent is not None:
         roles = [rights_of(message.sender_role) for message in batch.messages]
-        agents.set_rights(tx, agent_id, least(agent.rights, *roles))
+        if (left := least(agent.rights, *roles)) is not agent.rights:
+            agents.set_rights(tx, agent_id, left)
+            tx.wake(Topic.SNAPSHOTS)  # it may see less now
     MESSAGE.check(MessageStatus.PENDING, MessageEvent.PASSED_OVER)
     messages.skip_chatter(tx, batch.chat_jid, before_seq=batch.skip_before_seq)
     return True

@@ -2,13 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any, Final
 
 from orchestrator.commands.command import Command, Context
 from orchestrator.commands.services import Services
-from orchestrator.contracts.callers import AgentCaller
-from orchestrator.contracts.errors import ErrorCode, InvalidRequest, LimitExceeded, NotFound
+from orchestrator.commands.task_runs import pass_over
+from orchestrator.contracts.callers import AgentCaller, Caller
+from orchestrator.contracts.errors import (
+    ErrorCode,
+    Forbidden,
+    InvalidRequest,
+    InvalidSchedule,
+    LimitExceeded,
+    NotFound,
+)
 from orchestrator.contracts.ids import GroupFolder, RunId, TaskId, is_file_name, new_id
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.rights import Rights
@@ -69,14 +77,14 @@ def task_view(task: Task) -> dict[str, object]:
     }
 
 
+def sees_all_groups(caller: Caller, rights: Rights) -> bool:
+    """Whether the tasks of every group are shown: to main only while none but operators spoke to it."""
+    return not isinstance(caller, AgentCaller) or (caller.is_main and rights is Rights.OPERATOR)
+
+
 def schedule_task(tx: Transaction, context: Context, request: ScheduleTask) -> Mapping[str, object]:
     """Store a new task of a group. Raises InvalidRequest, InvalidSchedule, LimitExceeded."""
-    group = _group_of(tx, context, request.group_folder)
-    if request.chat_jid is not None and request.chat_jid != group.jid:
-        raise InvalidRequest(
-            f"chatJid {request.chat_jid!r} is not the chat of group {group.folder!r}.",
-            suggestion="Leave chatJid out: a task speaks in its own group's chat.",
-        )
+    group = _group_of(tx, context, request)
     most = context.services.settings.tasks.max_per_group
     if tasks.count_active(tx, group.folder) >= most:
         raise LimitExceeded(
@@ -97,6 +105,7 @@ def schedule_task(tx: Transaction, context: Context, request: ScheduleTask) -> M
 def update_task(tx: Transaction, context: Context, request: UpdateTask) -> Mapping[str, object]:
     """Change what is given of a task; a changed schedule or zone gives a new next run."""
     task = _own_task(tx, context, request)
+    _check_not_over(task)
     zone = known_zone(request.timezone or task.timezone)
     kind = _word(ScheduleKind, request.schedule_type, "scheduleType") or task.kind
     value = request.schedule_value if request.schedule_value is not None else task.schedule_value
@@ -163,10 +172,11 @@ def cancel_task(tx: Transaction, context: Context, request: CancelTask) -> Mappi
 def run_task(tx: Transaction, context: Context, request: RunTask) -> Mapping[str, object]:
     """Run a task now, once; its schedule does not move."""
     task = _own_task(tx, context, request)
-    if task.status not in (TaskStatus.ACTIVE, TaskStatus.PAUSED):
-        raise InvalidRequest(
-            f"Task {task.task_id!r} is {task.status}.", suggestion="Schedule it anew with schedule_task."
-        )
+    _check_not_over(task)
+    if task.status is TaskStatus.PAUSED:
+        for waits in task_runs.claimed_of_task(tx, task.task_id):
+            if waits.planned_at is not None:
+                pass_over(tx, waits, why="the task is paused", at=context.at)
     if (running := task_runs.open_of_task(tx, task.task_id)) is not None:
         return {"runId": running.run_id, "taskId": task.task_id, "status": running.status.value}
     run = TaskRun(
@@ -185,10 +195,9 @@ def run_task(tx: Transaction, context: Context, request: RunTask) -> Mapping[str
 def list_tasks(tx: Transaction, context: Context, request: ListTasks) -> Mapping[str, object]:
     """The tasks that the caller may see, active and paused ones."""
     caller = context.caller
-    sees_all = not isinstance(caller, AgentCaller) or (caller.is_main and context.rights is Rights.OPERATOR)
     if request.group_folder is not None:
         found = tasks.of_group(tx, request.group_folder)
-    elif sees_all:
+    elif sees_all_groups(caller, context.rights):
         found = tasks.everywhere(tx)
     else:
         assert isinstance(caller, AgentCaller)
@@ -229,17 +238,15 @@ def _new_task(context: Context, group: Group, request: ScheduleTask) -> Task:
 
 
 def _own_task(tx: Transaction, context: Context, request: NamedTask) -> Task:
-    """The task, if the caller may touch it; a foreign one and an absent one look the same."""
+    """The task. By an alias it can be named in its own group only: groupFolder, or else the caller's."""
     caller = context.caller
-    folder = caller.group if isinstance(caller, AgentCaller) else GroupFolder(request.group_folder or "")
-    task = tasks.named(tx, folder, request.task_id)
-    if (
-        task is not None
-        and isinstance(caller, AgentCaller)
-        and task.group != caller.group
-        and not caller.is_main
-    ):
-        task = None
+    own = caller.group if isinstance(caller, AgentCaller) else None
+    if isinstance(caller, AgentCaller) and not caller.is_main and request.group_folder not in (None, own):
+        raise Forbidden(
+            f"The group {request.group_folder!r} is not this agent's own.",
+            suggestion="Leave groupFolder out; only the main group's agent may name others.",
+        )
+    task = tasks.named(tx, request.group_folder or own or GroupFolder(""), request.task_id)
     if task is None:
         raise NotFound(
             f"There is no task {request.task_id!r} here.",
@@ -249,17 +256,37 @@ def _own_task(tx: Transaction, context: Context, request: NamedTask) -> Task:
     return task
 
 
-def _group_of(tx: Transaction, context: Context, folder: GroupFolder | None) -> Group:
+def _check_not_over(task: Task) -> None:
+    if task.status not in (TaskStatus.ACTIVE, TaskStatus.PAUSED):
+        raise InvalidRequest(
+            f"Task {task.task_id!r} is {task.status}.", suggestion="Schedule it anew with schedule_task."
+        )
+
+
+def _group_of(tx: Transaction, context: Context, request: ScheduleTask) -> Group:
+    """The group that a new task is for: named by its folder, by its chat, or else the caller's own."""
     caller = context.caller
-    wanted = folder or (caller.group if isinstance(caller, AgentCaller) else None)
-    group = None if wanted is None else groups.by_folder(tx, wanted)
+    group = _named_group(tx, request)
+    if isinstance(caller, AgentCaller) and request.group_folder is None and request.chat_jid is None:
+        group = groups.by_folder(tx, caller.group)
     if group is None:
         raise NotFound(
-            f"There is no group {wanted!r}.",
+            f"There is no group {request.group_folder or request.chat_jid!r}.",
             code=ErrorCode.NOT_REGISTERED,
             suggestion="Name the folder of a registered group.",
         )
+    if request.chat_jid not in (None, group.jid):
+        raise InvalidRequest(
+            f"chatJid {request.chat_jid!r} is not the chat of group {group.folder!r}.",
+            suggestion="Leave chatJid out: a task speaks in its own group's chat.",
+        )
     return group
+
+
+def _named_group(tx: Transaction, request: ScheduleTask) -> Group | None:
+    if request.group_folder is not None:
+        return groups.by_folder(tx, request.group_folder)
+    return None if request.chat_jid is None else groups.by_jid(tx, request.chat_jid)
 
 
 def _min_interval_ms(services: Services) -> int:
@@ -312,10 +339,22 @@ def _word(kind: Any, value: str | None, field: str) -> Any:
 
 
 def _shown(at: datetime | None, zone: str) -> str | None:
-    return None if at is None else at.astimezone(known_zone(zone)).isoformat(timespec="seconds")
+    if at is None:
+        return None
+    try:
+        there: tzinfo = known_zone(zone)
+    except InvalidSchedule:  # one unreadable task must not hide the others
+        there = UTC
+    return at.astimezone(there).isoformat(timespec="seconds")
 
 
-def _new_target(tx: Transaction, request: ScheduleTask | ListTasks) -> Target:
+def _new_target(tx: Transaction, request: ScheduleTask) -> Target:
+    group = _named_group(tx, request)
+    folder = request.group_folder if group is None else group.folder
+    return Target(chat_jid=request.chat_jid, group=folder, is_registered=group is not None)
+
+
+def _list_target(tx: Transaction, request: ListTasks) -> Target:
     return Target(chat_jid=None, group=request.group_folder, is_registered=True)
 
 
@@ -327,7 +366,7 @@ def _task_target(tx: Transaction, request: NamedTask) -> Target:
 
 COMMANDS: Final = (
     Command(request=ScheduleTask, name="schedule_task", target=_new_target, run=schedule_task),
-    Command(request=ListTasks, name="list_tasks", target=_new_target, run=list_tasks),
+    Command(request=ListTasks, name="list_tasks", target=_list_target, run=list_tasks),
     Command(request=UpdateTask, name="update_task", target=_task_target, run=update_task),
     Command(request=PauseTask, name="pause_task", target=_task_target, run=pause_task),
     Command(request=ResumeTask, name="resume_task", target=_task_target, run=resume_task),

@@ -127,11 +127,13 @@ def end_turn(
 def _end_run(
     tx: Transaction, services: Services, agent: Agent, event: TurnEnded, *, has_effects: bool, at: datetime
 ) -> None:
-    """What the end of its one turn means for a task's run."""
+    """What the end of its one turn means for a task's run. Of one that was cancelled its burial tells why."""
+    if event.status is TurnStatus.CANCELLED:
+        return
     why = event.error.message or event.error.code if event.error is not None else event.status.value
     if event.status is TurnStatus.SUCCESS:
         end_run_well(tx, services, agent, at=at)
-    elif event.status is TurnStatus.ERROR and not has_effects and _is_provider_trouble(event):
+    elif not has_effects and _is_provider_trouble(event):
         hold_run(tx, agent, why=why, at=at)
     else:
         end_run_badly(tx, services, agent, event=RunEvent.FAILED, why=why, at=at)

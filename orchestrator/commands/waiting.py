@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from orchestrator.contracts.ids import RunId
+from orchestrator.contracts.ids import RunId, TaskId
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.tasks import ContextMode, Task
 from orchestrator.store import groups, messages, task_runs, tasks
@@ -38,11 +38,13 @@ def waiting_work(tx: Transaction, *, at: datetime) -> list[WaitingWork]:
             works[group.folder] = WaitingWork(
                 key=group.folder, group=group, since=chat.oldest_seq, last_served=chat.last_served
             )
+    chosen: set[TaskId] = set()
     for run in task_runs.waiting(tx, now=at):
         task = tasks.get(tx, run.task_id)
         group = None if task is None else groups.by_folder(tx, task.group)
-        if task is None or group is None:
-            continue
+        if task is None or group is None or task.task_id in chosen:
+            continue  # several runs of a task, made up for, go one after another
+        chosen.add(task.task_id)
         shares = task.context_mode is ContextMode.GROUP
         key = group.folder if shares else f"@{run.run_id}"
         if key in works and (works[key].task is not None or at - run.due_at < _CHAT_FIRST_FOR):

@@ -242,6 +242,10 @@ class BoxPort(Protocol):
 
     async def write_reply(self, reply: Reply) -> None: ...
 
+    async def write_snapshot(self, name: str, raw: bytes) -> None:
+        """Put a file into the box itself, in one step; its agent can read it, and nobody but us write it."""
+        ...
+
     async def read_acks(self) -> dict[TurnId, object]:
         """The JSON objects of `acks/*.json` by turn id, unreadable ones left out."""
         ...

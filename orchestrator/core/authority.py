@@ -58,7 +58,11 @@ def _own_chat(caller: Caller, target: Target) -> None:
 
 
 def _own_group(caller: Caller, target: Target) -> None:
-    if isinstance(caller, AgentCaller) and target.group in (None, caller.group):
+    if (
+        isinstance(caller, AgentCaller)
+        and target.group in (None, caller.group)
+        and target.chat_jid in (None, caller.chat_jid)
+    ):
         return
     raise Forbidden(
         f"The group {target.group!r} is not this agent's own.",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.commands.services import Services
+from orchestrator.commands.snapshots import BoxSnapshots
 from orchestrator.contracts.ids import AgentId, TreeId, TurnId
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.launch import AgentPlaces, LaunchPlan, ResourceLimits
@@ -93,6 +94,7 @@ async def container_input(
     group: Group,
     identity: Identity,
     given: FirstInput,
+    snapshots: BoxSnapshots,
     *,
     turn_id: TurnId,
 ) -> ContainerInput:
@@ -111,6 +113,8 @@ async def container_input(
         is_main=group.is_main,
         turn_id=turn_id,
         session_id=given.session_id,
+        tasks_snapshot=snapshots.tasks,
+        groups_snapshot=snapshots.groups,
         is_task=given.task_prompt is not None,
         is_scheduled_task=given.task_prompt is not None,
         task_context=given.task_prompt,

@@ -24,10 +24,12 @@ from orchestrator.engine.run_end import bury_run
 from orchestrator.engine.run_minder import RunMinder
 from orchestrator.engine.run_state import Phase, RunParts, RunState
 from orchestrator.engine.shielding import finish
+from orchestrator.engine.snapshots import RunSnapshots
 from orchestrator.engine.turn_collector import RunCallbacks, TurnCollector
 from orchestrator.engine.work import FirstInput, Work
 from orchestrator.store import agents
 from orchestrator.store.database import Transaction
+from orchestrator.store.unsafe import UnsafeEntry
 
 _OUTPUT_AFTER_EXIT_S: Final = 10.0
 _BURIAL_WITHIN_S: Final = 30.0
@@ -39,6 +41,7 @@ class AgentRun:
     def __init__(self, parts: RunParts, group: Group, work: Work) -> None:
         self.state = RunState(parts, group, work)
         self.follow_ups = FollowUps(self.state)
+        self.snapshots = RunSnapshots(self.state)
         self._services = parts.services
         self._legacy: LegacyCollector | None = None
         self._ready: asyncio.Future[Ready] = asyncio.get_running_loop().create_future()
@@ -137,8 +140,9 @@ class AgentRun:
             places = await prepare_places(
                 services, state.group, identity, parts.boxes.path_of(state.box_name)
             )
-            first = await container_input(services, state.group, identity, given, turn_id=turn_id)
-        except OSError as error:
+            snapshots = await self.snapshots.refresh(box)
+            first = await container_input(services, state.group, identity, given, snapshots, turn_id=turn_id)
+        except (OSError, UnsafeEntry) as error:
             raise StartFailed(
                 f"The places of group {state.group.folder!r} can't be made: {error}.",
                 suggestion="Check them: dovecote doctor",
@@ -172,8 +176,7 @@ class AgentRun:
             await self._legacy.begin()
         await persist(self._services, self._note_running)
         self.state.has_taken_input = True
-        if self.state.phase is Phase.STARTING:
-            self.state.phase = Phase.OPEN
+        await self.follow_ups.open()
         self.state.log.info("agent.running", legacy=handle.is_legacy)
 
     def _note_running(self, tx: Transaction) -> None:

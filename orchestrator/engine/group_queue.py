@@ -73,18 +73,19 @@ class GroupQueue:
             self._spawn(run.follow_ups.close(), f"close {work.key} for a task")
 
     async def stop_chat(self, chat: Jid) -> bool:
-        """Stop the agent that holds this chat; False if none does."""
-        run = next((each for each in self._runs.values() if each.state.group.jid == chat), None)
-        if run is None or not run.state.clock.is_busy:
-            return False
-        run.state.stop(DeathCause.STOPPED)
-        return await run.over(within_s=self._services.settings.agent.stop_grace_s + 10)
+        """Stop all that works in this chat, tasks too; False if nothing does."""
+        runs = [
+            each for each in self._runs.values() if each.state.group.jid == chat and each.state.clock.is_busy
+        ]
+        for run in runs:
+            run.state.stop(DeathCause.STOPPED)
+        within_s = self._services.settings.agent.stop_grace_s + 10
+        return bool(runs) and all(await asyncio.gather(*(run.over(within_s=within_s) for run in runs)))
 
     async def close_chat(self, chat: Jid) -> None:
         """Let the agent that holds this chat finish its turn and exit; the next one starts afresh."""
-        run = next((each for each in self._runs.values() if each.state.group.jid == chat), None)
-        if run is not None:
-            await run.follow_ups.close()
+        runs = [each for each in self._runs.values() if each.state.group.jid == chat]
+        await asyncio.gather(*(run.follow_ups.close() for run in runs))
 
     def stop_violator(self, box: BoxName, sentence: str) -> None:
         """End the agent that filled its box beyond what it may, and say so in its chat."""

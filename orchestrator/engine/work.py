@@ -1,6 +1,6 @@
 """What an agent is started for: the messages of a chat, or one run of a task."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from orchestrator.commands.batches import give_batch, next_batch
@@ -161,11 +161,11 @@ class TaskWork:
 
     def claim(self, tx: Transaction, agent: Agent, turn_id: TurnId) -> FirstInput | None:
         """The run, if its task still wants it. Its status is read again here."""
-        begun = start_run(tx, self.run_id, agent.agent_id, at=self.services.clock.now())
+        begun = start_run(tx, self.services, self.run_id, agent.agent_id, at=self.services.clock.now())
         if begun is None:
             return None
         task, run = begun
-        agents.add(tx, agent)
+        agents.add(tx, replace(agent, rights=task.rights))  # the task may have changed while it waited
         groups.note_served(tx, self.group.folder)
         session = sessions.get(tx, self.group.folder, agent.driver) if self._shares_the_box else None
         return FirstInput(

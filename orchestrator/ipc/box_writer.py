@@ -83,6 +83,10 @@ class BoxWriter:
         if is_file_name(reply.request_id):
             await self._do(lambda: self.box.write_reply(reply))
 
+    async def write_snapshot(self, name: str, raw: bytes) -> None:
+        """Put a file into the box itself, in one step, readable to its agent."""
+        await self._do(lambda: self.box.write_snapshot(name, raw))
+
     async def read_acks(self) -> dict[TurnId, object]:
         """The JSON objects of `acks/*.json` by turn id, unreadable ones left out."""
         return await self._do(self._acks)

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from orchestrator.contracts.ids import BoxName
+from orchestrator.store.refusals import BOX_SUFFIX, REASON_SUFFIX
 from orchestrator.store.safe_dir import SafeDir
 from orchestrator.store.tree_removal import remove_tree
 from orchestrator.store.unsafe import Vanished, printable
@@ -18,7 +19,6 @@ from orchestrator.store.unsafe import Vanished, printable
 KEEP_FOR: Final = timedelta(days=7)
 MAX_ENTRIES: Final = 1_000
 """Refused requests kept for one box; each may be two files."""
-REASON_SUFFIX: Final = ".reason.json"
 _PRUNE_EVERY: Final = 50
 _MAX_NAME_CHARS: Final = 160
 _ODD: Final = re.compile(r"[^A-Za-z0-9._@-]")
@@ -74,7 +74,7 @@ class Quarantine:
     def take_in(self, ipc: SafeDir, name: BoxName, *, at: datetime) -> None:
         """Move the whole box `name` from `ipc` here."""
         with self._folder(name) as folder:
-            ipc.rename(name, f"{_ms(at)}-{secrets.token_hex(3)}-box", to=folder)
+            ipc.rename(name, f"{_ms(at)}-{secrets.token_hex(3)}{BOX_SUFFIX}", to=folder)
 
     def prune(self, *, now: datetime) -> None:
         """Remove what is older than a week or beyond the bounds, in every folder."""

@@ -30,6 +30,13 @@ UPDATE agents
 """
 GET: Final = "SELECT * FROM agents WHERE agent_id = :agent_id"
 LIVE: Final = "SELECT * FROM agents WHERE status IN ('starting', 'running', 'stopping') ORDER BY started_ms"
+CHAT_AT_WORK: Final = """
+SELECT max(a.status = 'starting'
+           OR EXISTS (SELECT 1 FROM turns AS t
+                       WHERE t.agent_id = a.agent_id AND t.ended_ms IS NULL)) AS is_busy
+  FROM agents AS a
+ WHERE a.chat_jid = :chat AND a.status IN ('starting', 'running', 'stopping')
+"""
 LAST_OF_BOX: Final = "SELECT * FROM agents WHERE box = :box ORDER BY started_ms DESC, rowid DESC LIMIT 1"
 PRUNE: Final = """
 DELETE FROM agents
@@ -129,6 +136,12 @@ def get(tx: Transaction, agent_id: AgentId) -> Agent | None:
 def live(tx: Transaction) -> list[Agent]:
     """All that are believed to run, oldest first."""
     return [_agent(row) for row in tx.all(LIVE, {})]
+
+
+def is_chat_at_work(tx: Transaction, chat: Jid) -> bool | None:
+    """Whether an agent of that chat is in a turn; None if none lives."""
+    row = tx.one(CHAT_AT_WORK, {"chat": chat})
+    return None if row is None or row["is_busy"] is None else bool(row["is_busy"])
 
 
 async def list_live(reader: Reader) -> list[Agent]:

@@ -16,19 +16,31 @@ ON CONFLICT (task_id, planned_ms) DO NOTHING
 """
 GET: Final = "SELECT * FROM task_runs WHERE run_id = :run_id"
 OF_AGENT: Final = "SELECT * FROM task_runs WHERE agent_id = :agent_id"
+CLAIMED_OF_TASK: Final = """
+SELECT * FROM task_runs INDEXED BY task_runs_open
+ WHERE task_id = :task_id AND status IN ('claimed', 'started') AND status = 'claimed'
+ ORDER BY claimed_ms, planned_ms
+"""
 OPEN_OF_TASK: Final = """
-SELECT * FROM task_runs
+SELECT * FROM task_runs INDEXED BY task_runs_open
  WHERE task_id = :task_id AND status IN ('claimed', 'started')
  ORDER BY claimed_ms LIMIT 1
 """
 WAITING: Final = """
-SELECT * FROM task_runs WHERE status = 'claimed' AND due_ms <= :now_ms ORDER BY due_ms, claimed_ms
+SELECT * FROM task_runs AS run
+ WHERE status = 'claimed' AND due_ms <= :now_ms
+   AND NOT EXISTS (
+       SELECT 1 FROM task_runs AS other INDEXED BY task_runs_open
+        WHERE other.task_id = run.task_id
+          AND other.status IN ('claimed', 'started') AND other.status = 'started'
+   )
+ ORDER BY due_ms, claimed_ms, planned_ms
 """
-STARTED: Final = "SELECT * FROM task_runs WHERE status = 'started' ORDER BY claimed_ms"
 WRITE: Final = """
 UPDATE task_runs
    SET status = :status, due_ms = :due_ms, agent_id = :agent_id, started_ms = :started_ms,
-       ended_ms = :ended_ms, failure = :failure, error = :error, output = :output, tries = :tries
+       ended_ms = :ended_ms, failure = :failure, error = :error, output = :output, tries = :tries,
+       deaths = :deaths
  WHERE run_id = :run_id AND status = :was
 """
 HISTORY: Final = """
@@ -73,14 +85,14 @@ def open_of_task(tx: Transaction, task_id: TaskId) -> TaskRun | None:
     return None if row is None else _run(row)
 
 
+def claimed_of_task(tx: Transaction, task_id: TaskId) -> list[TaskRun]:
+    """The runs of a task that no agent has begun."""
+    return [_run(row) for row in tx.all(CLAIMED_OF_TASK, {"task_id": task_id})]
+
+
 def waiting(tx: Transaction, *, now: datetime) -> list[TaskRun]:
-    """Claimed runs that may start, longest due first."""
+    """Claimed runs that may start, longest due first; none of a task of which one runs."""
     return [_run(row) for row in tx.all(WAITING, {"now_ms": to_ms(now)})]
-
-
-def started(tx: Transaction) -> list[TaskRun]:
-    """Runs that some agent works on, or worked on when an earlier process died."""
-    return [_run(row) for row in tx.all(STARTED)]
 
 
 def write(tx: Transaction, run: TaskRun, *, was: RunStatus) -> bool:
@@ -99,6 +111,7 @@ def write(tx: Transaction, run: TaskRun, *, was: RunStatus) -> bool:
             "error": run.error,
             "output": run.output,
             "tries": run.tries,
+            "deaths": run.deaths,
         },
     )
     return changed.rowcount == 1
@@ -129,4 +142,5 @@ def _run(row: sqlite3.Row) -> TaskRun:
         error=row["error"],
         output=row["output"],
         tries=row["tries"],
+        deaths=row["deaths"],
     )

@@ -40,6 +40,7 @@ SELECT * FROM tasks
  ORDER BY created_ms, task_id
 """
 ALL: Final = "SELECT * FROM tasks WHERE status IN ('active', 'paused') ORDER BY folder, created_ms, task_id"
+SOME: Final = f"{ALL} LIMIT :count"
 COUNT_ACTIVE: Final = """
 SELECT count(*) AS n FROM tasks WHERE folder = :folder AND status IN ('active', 'paused')
 """
@@ -92,9 +93,9 @@ def of_group(tx: Transaction, folder: GroupFolder) -> list[Task]:
     return [_task(row) for row in tx.all(OF_GROUP, {"folder": folder})]
 
 
-def everywhere(tx: Transaction) -> list[Task]:
-    """What is active or paused, by group."""
-    return [_task(row) for row in tx.all(ALL)]
+def everywhere(tx: Transaction, *, count: int | None = None) -> list[Task]:
+    """What is active or paused, by group. count: at most so many."""
+    return [_task(row) for row in tx.all(SOME, {"count": -1 if count is None else count})]
 
 
 def count_active(tx: Transaction, folder: GroupFolder) -> int:

@@ -94,7 +94,10 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskRun:
-    """One execution. planned_at: the slot it is for; a run asked for by hand has none."""
+    """One execution. planned_at: the slot it is for; a run asked for by hand has none.
+
+    tries: how often it was given back to wait. deaths: how often its agent died without an effect.
+    """
 
     run_id: RunId
     task_id: TaskId
@@ -109,3 +112,4 @@ class TaskRun:
     error: str | None = None
     output: str | None = None
     tries: int = 0
+    deaths: int = 0

@@ -13,6 +13,7 @@ class TaskEvent(StrEnum):
     PAUSED = "paused"
     FAILED_TOO_OFTEN = "failed too often"
     GROUP_GONE = "group gone"
+    UNREADABLE = "schedule unreadable"
     RESUMED = "resumed"
     RAN_LAST = "had its last run"
     CANCELLED = "cancelled"
@@ -28,6 +29,7 @@ TASK: Final = Machine(
         (_S.ACTIVE, _E.PAUSED): _S.PAUSED,
         (_S.ACTIVE, _E.FAILED_TOO_OFTEN): _S.PAUSED,
         (_S.ACTIVE, _E.GROUP_GONE): _S.PAUSED,
+        (_S.ACTIVE, _E.UNREADABLE): _S.PAUSED,
         (_S.ACTIVE, _E.RAN_LAST): _S.COMPLETED,
         (_S.ACTIVE, _E.CANCELLED): _S.CANCELLED,
         (_S.PAUSED, _E.RESUMED): _S.ACTIVE,

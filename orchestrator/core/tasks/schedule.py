@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 
 from croniter import CroniterBadDateError, croniter
 
+from orchestrator.contracts.errors import InvalidSchedule
 from orchestrator.contracts.records.tasks import ScheduleKind
 from orchestrator.core.tasks.cron_fields import read_cron
 from orchestrator.core.tasks.local_time import first_change, first_instant_of, local_of, offset_at
@@ -145,6 +146,14 @@ def known_zone(name: str) -> ZoneInfo:
         value=name,
         allowed="an IANA name such as Europe/Berlin, America/New_York or UTC",
     )
+
+
+def zone_or_utc(name: str) -> ZoneInfo:
+    """As `known_zone`, to show a time in: UTC for a zone that the tz database no longer has."""
+    try:
+        return known_zone(name)
+    except InvalidSchedule:
+        return ZoneInfo("UTC")
 
 
 def _read(kind: ScheduleKind, value: str, *, zone: ZoneInfo, min_interval_ms: int) -> Schedule:

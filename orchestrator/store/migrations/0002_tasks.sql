@@ -41,9 +41,12 @@ CREATE TABLE task_runs (
     error      TEXT,
     output     TEXT,
     tries      INTEGER NOT NULL DEFAULT 0,
+    deaths     INTEGER NOT NULL DEFAULT 0,
     UNIQUE (task_id, planned_ms)
 ) STRICT;
-CREATE INDEX task_runs_open ON task_runs (status, due_ms) WHERE status IN ('claimed', 'started');
+CREATE INDEX task_runs_waiting ON task_runs (due_ms, claimed_ms, planned_ms) WHERE status = 'claimed';
+CREATE INDEX task_runs_open ON task_runs (task_id, claimed_ms) WHERE status IN ('claimed', 'started');
+CREATE INDEX task_runs_ended ON task_runs (ended_ms) WHERE ended_ms IS NOT NULL;
 CREATE INDEX task_runs_of_task ON task_runs (task_id, claimed_ms);
 CREATE INDEX task_runs_of_agent ON task_runs (agent_id) WHERE agent_id IS NOT NULL;
 
