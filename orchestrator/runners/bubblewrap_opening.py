@@ -149,7 +149,7 @@ async def _meet(starting: _Starting, *, group: Cgroup, executor: Executor) -> Sa
         pid = _child_pid(line)
         key = procfs.key_of(pid) if pid is not None else None
         if pid is None or key is None:
-            raise StartFailed(f"bwrap could not build the walls: {await child.ending()}")
+            raise StartFailed(f"bwrap could not build the walls: {await child.ending()}.")
         # bwrap has not reaped it before we let it end, so the number is still its own.
         pidfd = os.pidfd_open(pid)
         undo.pop_all()
@@ -197,7 +197,7 @@ async def _open_gate(gate: socket.socket, sandbox: Sandbox) -> None:
             await loop.sock_recv(gate, 1)
     except (ConnectionError, TimeoutError) as error:
         sandbox.kill()
-        raise StartFailed(f"bwrap could not build the walls: {await sandbox.child.ending()}") from error
+        raise StartFailed(f"bwrap could not build the walls: {await sandbox.child.ending()}.") from error
 
 
 def _watch(plan: LaunchPlan, sandbox: Sandbox, executor: Executor) -> MemoryWatch:
