@@ -9,7 +9,7 @@ from orchestrator.core.chat.batch import select_batch
 from orchestrator.core.chat.death import runs_alone, taken_together
 from orchestrator.core.chat.transcript import render_message
 from orchestrator.core.states.message import MESSAGE, MessageEvent
-from orchestrator.store import messages, outbox
+from orchestrator.store import agents, messages, outbox
 from orchestrator.store.database import Transaction
 
 
@@ -65,7 +65,13 @@ def next_batch(tx: Transaction, services: Services, chat: Jid) -> TurnBatch | No
 
 
 def give_batch(
-    tx: Transaction, batch: TurnBatch, *, agent_id: AgentId, turn_id: TurnId, input_file: str | None
+    tx: Transaction,
+    services: Services,
+    batch: TurnBatch,
+    *,
+    agent_id: AgentId,
+    turn_id: TurnId,
+    input_file: str | None,
 ) -> bool:
     """Write down that the agent has these; False, and nothing is, when one of them is no longer free."""
     for message in batch.messages:
@@ -76,6 +82,7 @@ def give_batch(
         MESSAGE.check(MessageStatus.DISPATCHED, MessageEvent.GIVEN_BACK)
         messages.take_back(tx, seqs, agent_id=agent_id, turn_id=turn_id)
         return False
+    agents.start_turn(tx, agent_id, turn_id, batch.chat_jid, at=services.clock.now())
     if batch.undelivered:
         outbox.mark_told(tx, batch.chat_jid, with_seq=seqs[0], count=batch.undelivered)
     MESSAGE.check(MessageStatus.PENDING, MessageEvent.PASSED_OVER)

@@ -1,7 +1,7 @@
 """Messages in and texts out: what channels and agents may do with a chat."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -9,7 +9,7 @@ import structlog
 
 from orchestrator.commands.command import Command, Context
 from orchestrator.commands.operator_words import HANDLED_WORDS, run_operator_word
-from orchestrator.commands.outgoing import presentable, queue_text
+from orchestrator.commands.outgoing import OutgoingText, prepare_text, queue_text
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import Caller
 from orchestrator.contracts.errors import InvalidRequest
@@ -184,20 +184,33 @@ def _send_target(tx: Transaction, request: SendMessage) -> Target:
     )
 
 
-def send_message(tx: Transaction, context: Context, request: SendMessage) -> Mapping[str, object]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedMessage:
+    """An agent's wish to write, its text cleaned and cut."""
+
+    request: SendMessage
+    text: OutgoingText
+
+
+async def prepare_message(services: Services, request: SendMessage) -> PreparedMessage:
+    """Clean and cut the text; a sender's role goes before it."""
+    role = clean_name(request.sender or "")
+    prefix = f"[{role}] " if role else ""
+    text = await prepare_text(services, request.chat_jid, request.text, prefix=prefix)
+    return PreparedMessage(request=request, text=text)
+
+
+def send_message(tx: Transaction, context: Context, prepared: PreparedMessage) -> Mapping[str, object]:
     """Put an agent's text into the outbox of a chat. Source: contracts.md section 4."""
-    text = presentable(request.text)
-    if not text:
+    request = prepared.request
+    if not prepared.text.parts:
         raise InvalidRequest(
             "The text is empty.", suggestion="Send a text with at least one visible character."
         )
-    if request.sender is not None and (role := clean_name(request.sender)):
-        text = f"[{role}] {text}"
     queue_text(
         tx,
-        context.services,
         chat=request.chat_jid,
-        text=text,
+        parts=prepared.text.parts,
         source=TextSource.REQUEST,
         source_key=context.key,
         at=context.at,
@@ -208,5 +221,13 @@ def send_message(tx: Transaction, context: Context, request: SendMessage) -> Map
     return {"status": "queued"}
 
 
-COMMANDS: Final = (Command(request=SendMessage, name="send_message", target=_send_target, run=send_message),)
+COMMANDS: Final = (
+    Command(
+        request=SendMessage,
+        name="send_message",
+        target=_send_target,
+        prepare=prepare_message,
+        run=send_message,
+    ),
+)
 """The requests of this area."""

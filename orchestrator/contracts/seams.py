@@ -233,7 +233,7 @@ class BoxPort(Protocol):
         ...
 
     async def unread_inputs(self) -> list[str]:
-        """Stems of the files that still lie in `input/`."""
+        """Stems of the files that still lie in `input/`; what the agent made unreadable counts as none."""
         ...
 
     async def write_close(self, *, for_legacy: bool) -> None: ...
@@ -241,7 +241,7 @@ class BoxPort(Protocol):
     async def write_reply(self, reply: Reply) -> None: ...
 
     async def read_acks(self) -> dict[TurnId, object]:
-        """The JSON objects of `acks/*.json` by turn id, unreadable ones left out."""
+        """The `TurnAck` or `TurnEnded` of `acks/*.json` as JSON types, by turn id; others are left out."""
         ...
 
 
@@ -289,7 +289,7 @@ class Boxes(Protocol):
         ...
 
     async def drain(self, caller: AgentCaller, box: BoxPort) -> None:
-        """Take every request left, by the rights the agent had; returns when none lies there."""
+        """Take the requests left, by the rights the agent had; what is beyond one burst is refused."""
         ...
 
     async def remove(self, name: BoxName) -> None:

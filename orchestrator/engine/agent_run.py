@@ -101,7 +101,7 @@ class AgentRun:
             if batch is None:
                 return None, None
             agents.add(tx, agent)
-            give_batch(tx, batch, agent_id=agent.agent_id, turn_id=turn_id, input_file=None)
+            give_batch(tx, services, batch, agent_id=agent.agent_id, turn_id=turn_id, input_file=None)
             groups.note_served(tx, state.group.folder)
             return batch, sessions.get(tx, state.group.folder, driver)
 

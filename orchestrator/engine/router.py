@@ -5,6 +5,7 @@ from typing import Final
 import structlog
 
 from orchestrator.commands.services import Services
+from orchestrator.commands.turns import LONGEST_WAIT
 from orchestrator.contracts.errors import Unavailable
 from orchestrator.contracts.seams import Topic
 from orchestrator.engine.group_queue import GroupQueue
@@ -33,7 +34,9 @@ class Router:
         """One look at the store."""
         now = self._services.clock.now()
         try:
-            waiting = await self._services.db.run(lambda tx: messages.waiting_chats(tx, now=now))
+            waiting = await self._services.db.run(
+                lambda tx: messages.waiting_chats(tx, now=now, longest_wait=LONGEST_WAIT)
+            )
             await self._queue.admit(waiting)
         except Unavailable as error:
             _log.error("router.store_unavailable", error=error.message, suggestion=error.suggestion)

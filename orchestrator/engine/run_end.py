@@ -61,7 +61,7 @@ async def last_caller(services: Services, caller: AgentCaller, acks: Mapping[Tur
 
     def body(tx: Transaction) -> TurnId | None:
         agent = agents.get(tx, caller.agent_id)
-        return None if agent is None else begin_acknowledged_turns(tx, agent, acks, at=at)
+        return None if agent is None else begin_acknowledged_turns(tx, agent, acks)
 
     return replace(caller, turn_id=await persist(services, body))
 

@@ -6,6 +6,7 @@ from typing import Final
 
 import structlog
 
+from orchestrator.commands.outgoing import prepare_text
 from orchestrator.commands.services import Services
 from orchestrator.commands.turns import PairKey, begin_turn, end_turn, take_pair
 from orchestrator.contracts.ids import TurnId, is_file_name
@@ -77,10 +78,10 @@ class TurnCollector:
         await self._boxes.take_waiting_texts(self._agent.box, at_most_s=_ORDER_WAIT_S)
         self._services.checkpoints.reached("pair.read")
         self._pairs += 1
-        text = self._within_limit(text)
+        shown = await prepare_text(self._services, self._agent.chat_jid, self._within_limit(text))
         key = PairKey(agent=self._agent, ordinal=self._pairs, turn_id=turn_id or self._turn_id)
         at = self._services.clock.now()
-        await persist(self._services, lambda tx: take_pair(tx, self._services, key, text, at=at))
+        await persist(self._services, lambda tx: take_pair(tx, key, shown, at=at))
         self._services.checkpoints.reached("outbox.committed")
         self._callbacks.said_something()
 
@@ -111,10 +112,10 @@ class TurnCollector:
             case Ready():
                 self._callbacks.ready(event)
             case TurnStarted(turn_id=turn_id) if is_file_name(turn_id):
-                if turn_id != self._turn_id:
-                    self._turn_id, self._turn_bytes = turn_id, 0
-                await persist(services, lambda tx: begin_turn(tx, self._agent, event, at=at))
-                self._boxes.set_turn(self._agent.box, turn_id)
+                given = await persist(services, lambda tx: begin_turn(tx, self._agent, event))
+                if given != self._turn_id:
+                    self._turn_id, self._turn_bytes = given, 0
+                self._boxes.set_turn(self._agent.box, given)
                 self._callbacks.turn_started(event)
             case TurnEnded(turn_id=turn_id) if is_file_name(turn_id):
                 await self._end_turn(event)

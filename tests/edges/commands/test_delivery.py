@@ -16,6 +16,7 @@ from orchestrator.commands.delivery import (
 from orchestrator.commands.outgoing import queue_notice, queue_text
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.messages import OutboxItem, OutboxStatus, Receipt, TextSource
+from orchestrator.core.chat.splitting import split_text
 from orchestrator.core.states.machine import IllegalMove
 from orchestrator.core.wording import ENGLISH, Say
 from orchestrator.settings.tree import OutboxSettings, Settings
@@ -30,9 +31,8 @@ async def put(desk: Desk, text: str, chat: Jid = CHAT) -> None:
     await desk.run(
         lambda tx: queue_text(
             tx,
-            desk.services,
             chat=chat,
-            text=text,
+            parts=split_text(text, desk.services.text_limit(chat)),
             source=TextSource.PAIR,
             source_key=text,
             at=desk.now,

@@ -54,7 +54,7 @@ def arguments(
         programs=Programs(library=Path("/h/library"), accounts=Path("/h/accounts"), stamp="x"),
         interpreter=interpreter,
         mounts=mounts,
-        descriptors=Descriptors(status=5, gate=6, user_namespace=namespace),
+        descriptors=Descriptors(status=5, gate=6, user_namespace=namespace, syscalls=10),
     )
 
 
