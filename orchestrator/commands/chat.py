@@ -13,7 +13,7 @@ from orchestrator.commands.outgoing import OutgoingText, prepare_text, queue_tex
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import Caller
 from orchestrator.contracts.errors import InvalidRequest
-from orchestrator.contracts.ids import Jid, MessageId
+from orchestrator.contracts.ids import MAX_NETWORK_ID_BYTES, Jid, MessageId, is_network_id
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.messages import (
     InboundMessage,
@@ -39,7 +39,14 @@ _ECHO_WAIT_S: Final = 30.0
 
 
 async def receive_message(services: Services, inbound: InboundMessage, channel: str) -> None:
-    """Take in what a channel heard; it is stored when this returns. Met again it changes nothing."""
+    """Take in what a channel heard; it is stored when this returns. Met again it changes nothing.
+
+    Raises InvalidRequest for ids that no network may give: it will never be taken.
+    """
+    if (refusal := _refusal(inbound)) is not None:
+        now = services.clock.now()
+        await services.db.run(lambda tx: _warn_refused(tx, inbound, channel, refusal.message, now))
+        raise refusal
     message = _cleaned(inbound)
     if message.is_from_me and await _is_echo(services, message):
         return
@@ -52,6 +59,28 @@ async def receive_message(services: Services, inbound: InboundMessage, channel: 
     services.checkpoints.reached("inbound.committed")
     if word is not None:
         await run_operator_word(services, message, word)
+
+
+def _refusal(message: InboundMessage) -> InvalidRequest | None:
+    """Why the message can't be taken, if it can't: people on a network may choose ids of their own."""
+    ids = {"message": message.message_id, "chat": message.chat_jid, "sender": message.sender_jid}
+    if message.quoted is not None and message.quoted.message_id:
+        ids["quoted message"] = message.quoted.message_id
+    for what, each in ids.items():
+        if not is_network_id(each):
+            return InvalidRequest(
+                f"The id of the {what} is {each[:40]!a}, {len(each)} characters long.",
+                suggestion=f"It must have 1 to {MAX_NETWORK_ID_BYTES} bytes and no control characters.",
+            )
+    return None
+
+
+def _warn_refused(tx: Transaction, message: InboundMessage, channel: str, why: str, at: datetime) -> None:
+    """Say it once a chat, and count; a chat whose own id is off counts as its channel."""
+    chat = message.chat_jid if is_network_id(message.chat_jid) else channel
+    count, _ = notices.count_one(tx, f"refused:{chat}", at=at)
+    if count == 1:
+        _log.warning("message.refused", chat=chat, channel=channel, why=why)
 
 
 async def check_posting(services: Services, caller: Caller, chat: Jid) -> None:
@@ -108,6 +137,7 @@ def _cleaned(message: InboundMessage) -> InboundMessage:
         message,
         text=cap_text(clean_text(message.text), MAX_TEXT_BYTES),
         sender_name=clean_name(message.sender_name),
+        chat_name=None if message.chat_name is None else clean_name(message.chat_name),
         quoted=quoted,
     )
 

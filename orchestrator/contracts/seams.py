@@ -67,7 +67,11 @@ class Wakeups(Protocol):
 
 
 Inbox = Callable[[InboundMessage], Awaitable[None]]
-"""What a channel calls with a message; it returns once the message is stored."""
+"""What a channel calls with a message; it returns once the message is stored.
+
+Raises Unavailable when it can't be stored now: the network is to keep it. Any other DovecoteError means
+that it will never be taken: the channel goes on with the next one.
+"""
 
 
 class SendRefused(Exception):

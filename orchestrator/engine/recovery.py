@@ -1,6 +1,5 @@
 """At a start: what an earlier process left behind gets its one true state."""
 
-import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
@@ -19,6 +18,7 @@ from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.engine.run_end import last_caller
 from orchestrator.store import agents
+from orchestrator.store.unsafe import UnsafeEntry
 
 _log = structlog.get_logger(__name__)
 _SEE_ERRORS: Final = "Please report this. What it left in its box is in data/ipc/errors."
@@ -77,13 +77,20 @@ async def _bury_surely(services: Services, boxes: Boxes, agent: Agent, *, is_dea
     # Whatever it is, it would meet every start again.
     except Exception:
         _log.exception("agent.not_buried", agent=agent.agent_id, suggestion=_SEE_ERRORS)
+        await _set_aside_if_possible(boxes, agent.box)
         try:
-            await boxes.set_aside(agent.box)
             await _settle(services, agent, await _remains(None, {}, is_dead=is_dead))
         except Unavailable:
             raise
         except Exception:  # its chat waits for the operator; the others do not
             _log.exception("agent.given_up", agent=agent.agent_id, suggestion=_SEE_ERRORS)
+
+
+async def _set_aside_if_possible(boxes: Boxes, name: BoxName) -> None:
+    try:
+        await boxes.set_aside(name)
+    except (OSError, UnsafeEntry) as error:
+        _log.error("box.not_set_aside", box=name, error=str(error), suggestion="Remove it by hand.")
 
 
 async def _settle(services: Services, agent: Agent, remains: Remains) -> None:
@@ -127,8 +134,7 @@ async def _clear_left_boxes(services: Services, boxes: Boxes) -> None:
             raise
         except Exception:  # as of an agent's remains: one box keeps nobody from the start
             _log.exception("box.not_cleared", box=name, suggestion=_SEE_ERRORS)
-            with contextlib.suppress(Exception):
-                await boxes.set_aside(name)
+            await _set_aside_if_possible(boxes, name)
 
 
 async def _clear_left_box(boxes: Boxes, name: BoxName, agent: Agent | None) -> None:

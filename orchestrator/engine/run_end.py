@@ -57,7 +57,6 @@ async def bury_run(state: RunState, exit_status: ExitStatus | None) -> None:
 
 async def last_caller(services: Services, caller: AgentCaller, acks: Mapping[TurnId, object]) -> AgentCaller:
     """Whose account the requests go on that a dead agent left: its last turn's, if one was open."""
-    at = services.clock.now()
 
     def body(tx: Transaction) -> TurnId | None:
         agent = agents.get(tx, caller.agent_id)

@@ -89,6 +89,8 @@ class Quarantine:
                         self._errors.remove_empty(name)
             except Vanished:
                 continue
+            except (UnsafeEntry, OSError) as error:
+                _log.warning("evidence.not_pruned", name=name, error=str(error))
             self._put_since_prune.pop(BoxName(name), None)
 
     def close(self) -> None:

@@ -155,6 +155,8 @@ async def _meet(starting: _Starting, *, group: Cgroup, executor: Executor) -> Sa
     with ExitStack() as undo:
         undo.callback(executor.submit, starting.process.wait)
         undo.callback(starting.process.kill)
+        # Theirs until `adopt` has ended well: a start may be cut short before that.
+        undo.callback(_close_pipes, starting.process)
         status, status_transport = await listen_on(starting.status)
         undo.callback(status_transport.close)
         child = await adopt(starting.process, executor)
@@ -180,6 +182,12 @@ async def _meet(starting: _Starting, *, group: Cgroup, executor: Executor) -> Sa
         cgroup=group,
         executor=executor,
     )
+
+
+def _close_pipes(process: subprocess.Popen[bytes]) -> None:
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            pipe.close()
 
 
 def _child_pid(line: bytes | None) -> int | None:

@@ -133,7 +133,7 @@ class DockerRunner:
         if (refusal := _refusal(image, state)) is not None:
             raise refusal
         if self._security is None:
-            self._security = _security_options(client)
+            self._security = security_options(client.info(), machine=platform.machine())
         arguments = _arguments(client, plan, image=image, security=self._security)
         try:
             container_id = str(client.api.create_container(**arguments)["Id"])
@@ -175,14 +175,14 @@ def _refusal(image: str, state: ImageState) -> StartFailed | None:
     return None
 
 
-def _security_options(client: docker.DockerClient) -> list[str]:
-    """Our profile of system calls where the engine's kernel can filter, and the rules know the machine."""
+def security_options(engine_info: Mapping[str, Any], *, machine: str) -> list[str]:
+    """With our profile of system calls where the engine can filter them and the rules know the machine."""
     options = ["no-new-privileges:true"]
-    # As in "name=seccomp,profile=default". An engine without it refuses to start anything with a profile.
+    # As in "name=seccomp,profile=default". An engine without it starts nothing that has a profile.
     can_filter = any(
-        str(option).startswith("name=seccomp") for option in client.info().get("SecurityOptions") or ()
+        str(option).startswith("name=seccomp") for option in engine_info.get("SecurityOptions") or ()
     )
-    if can_filter and syscall_filter.is_known(platform.machine()):
+    if can_filter and syscall_filter.is_known(machine):
         options.append(f"seccomp={syscall_filter.docker_profile()}")
     return options
 

@@ -192,7 +192,7 @@ def _behind_border(text: str, cut: int) -> int:
     """Where the next part begins: blanks between words are passed over, the indent of a line is not."""
     if text[cut] == "\n":
         return cut + 1
-    while cut < len(text) and text[cut].isspace() and text[cut] != "\n":
+    while cut < len(text) and text[cut].isspace() and text[cut] != "\n" and _BLANK_ALONE.match(text, cut):
         cut += 1
     return cut
 

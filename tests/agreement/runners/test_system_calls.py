@@ -1,11 +1,15 @@
 """Which doors to the kernel are shut to an agent, in both runners that build walls."""
 
+import ctypes
 import json
 import platform
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 import pytest
 
+from orchestrator.contracts.ids import new_id
 from orchestrator.runners import syscall_filter
 from orchestrator.runners.catalog import DescribedRunner
 from tests.agreement.runners.conftest import WALLED, lacking
@@ -115,8 +119,24 @@ print(len(os.urandom(4)), os.uname().sysname, os.nice(0))
     assert ran.output.decode().split() == ["thread", "shell", "7", "pair", "async", "4", "Linux", "0"]
 
 
+@pytest.fixture
+def key_for_all() -> Iterator[str]:
+    """The name of a key of this process that every user may see."""
+    keyctl, add_key = _NUMBERS[platform.machine()][:2]
+    process_keyring, set_permissions, unlink, all_of_ours_and_seen_by_others = -2, 5, 9, 0x3F3F0001
+    libc = ctypes.CDLL(None)
+    name = new_id("key")
+    key = libc.syscall(add_key, b"user", name.encode(), b"value", 5, process_keyring)
+    if key < 0:
+        lacking("This process may not make a key.")
+    libc.syscall(keyctl, set_permissions, key, all_of_ours_and_seen_by_others)
+    assert name in Path("/proc/keys").read_text()
+    yield name
+    libc.syscall(keyctl, unlink, key, process_keyring)
+
+
 @walled
-async def test_the_hosts_keys_are_not_listed(runner: DescribedRunner, stage: Stage) -> None:
+async def test_the_hosts_keys_are_not_listed(runner: DescribedRunner, stage: Stage, key_for_all: str) -> None:
     code = """
 try:
     print(open('/proc/keys').read(), end='')

@@ -184,6 +184,25 @@ async def test_with_hold_an_unknown_text_waits_an_hour_for_the_operator_then_is_
     assert (again.text, again.was_resent) == ("one", True)
 
 
+async def test_a_wall_clock_that_is_set_back_holds_up_no_text_that_backs_off(desk: Desk) -> None:
+    await put(desk, "text")
+    await unavailable(desk, await claimed(desk))
+
+    desk.clock.set_wall_back(30 * DAY_S)
+
+    assert (await claimed(desk)).text == "text"
+
+
+async def test_a_wall_clock_that_is_set_back_lengthens_no_hold_of_an_unknown_text(desk: Desk) -> None:
+    desk.set_settings(Settings(outbox=OutboxSettings(on_unknown_send="hold")))
+    await put(desk, "text")
+    await unknown(desk, await claimed(desk))
+
+    desk.clock.set_wall_back(DAY_S)
+
+    assert (await claimed(desk)).was_resent
+
+
 async def test_what_an_earlier_process_was_sending_is_unknown_at_a_start(desk: Desk) -> None:
     for text in ("one", "two"):
         await put(desk, text)

@@ -2,6 +2,7 @@
 
 import sqlite3
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 

@@ -18,6 +18,7 @@ from tests.support.store_rows import CHAT, NOON, OTHER_CHAT, add_group, add_mess
 
 AGENT, OTHER_AGENT = AgentId("agent-1"), AgentId("agent-2")
 TURN = TurnId("turn-1")
+LONGEST_WAIT = timedelta(minutes=5)
 PENDING, DISPATCHED = MessageStatus.PENDING, MessageStatus.DISPATCHED
 
 

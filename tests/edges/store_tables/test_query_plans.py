@@ -1,6 +1,7 @@
 """No query of a hot path walks through a table. Case C2: a chat may hold 100,000 rows of chatter."""
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest

@@ -117,6 +117,7 @@ def test_a_character_longer_than_the_limit_is_cut_all_the_same() -> None:
         ("- point\n  - deeper", 12, ["- point", "  - deeper"]),
         ("go 10\u00a0km", 6, ["go", "10\u00a0km"]),
         ("aaaa \u0301bbbb", 6, ["aaaa \u0301", "bbbb"]),
+        ("aaaaa \u0301bbb", 6, ["aaaaa", " \u0301bbb"]),
         (" " * 50, 10, []),
     ],
     ids=[
@@ -129,6 +130,7 @@ def test_a_character_longer_than_the_limit_is_cut_all_the_same() -> None:
         "indent",
         "no-break space",
         "blank with a mark",
+        "blank with a mark at the border",
         "blank",
     ],
 )
