@@ -67,7 +67,13 @@ def next_batch(tx: Transaction, services: Services, chat: Jid) -> TurnBatch | No
 
 
 def give_batch(
-    tx: Transaction, batch: TurnBatch, *, agent_id: AgentId, turn_id: TurnId, input_file: str | None
+    tx: Transaction,
+    services: Services,
+    batch: TurnBatch,
+    *,
+    agent_id: AgentId,
+    turn_id: TurnId,
+    input_file: str | None,
 ) -> bool:
     """Write down that the agent has these; False, and nothing is, when one of them is no longer free."""
     for message in batch.messages:
@@ -78,6 +84,7 @@ def give_batch(
         MESSAGE.check(MessageStatus.DISPATCHED, MessageEvent.GIVEN_BACK)
         messages.take_back(tx, seqs, agent_id=agent_id, turn_id=turn_id)
         return False
+    agents.start_turn(tx, agent_id, turn_id, batch.chat_jid, at=services.clock.now())
     if batch.undelivered:
         outbox.mark_told(tx, batch.chat_jid, with_seq=seqs[0], count=batch.undelivered)
     agent = agents.get(tx, agent_id)

@@ -40,9 +40,7 @@ class Remains:
     exit: ExitStatus | None
 
 
-def begin_acknowledged_turns(
-    tx: Transaction, agent: Agent, acks: Mapping[TurnId, object], *, at: datetime
-) -> TurnId | None:
+def begin_acknowledged_turns(tx: Transaction, agent: Agent, acks: Mapping[TurnId, object]) -> TurnId | None:
     """Believe `acks/` that turns began whose events were not read; the one that still runs.
 
     Done before a dead agent's box is drained: what lies there counts for that turn, so that a
@@ -55,8 +53,7 @@ def begin_acknowledged_turns(
             continue
         known = agents.turn(tx, agent.agent_id, turn_id)
         if known is None or known.ended_at is None:
-            begin_turn(tx, agent, event, at=at)
-            open_turn = turn_id
+            open_turn = begin_turn(tx, agent, event) or open_turn
     return open_turn
 
 
@@ -76,6 +73,7 @@ def bury(tx: Transaction, services: Services, agent_id: AgentId, remains: Remain
         _settle_legacy_inputs(tx, agent, remains, at=at)
     else:
         _end_acknowledged_turns(tx, services, agent, remains, at=at)
+        _take_in_what_was_read(tx, agent, remains)
     if agent.task_run_id is not None:
         _settle_run(tx, services, agent, remains, at=at)
     left = messages.of_agent(tx, agent_id)
@@ -146,6 +144,21 @@ def _turn_ended(plain: object) -> TurnEnded | None:
         return from_plain(TurnEnded, plain)
     except WireError:
         return None
+
+
+def _take_in_what_was_read(tx: Transaction, agent: Agent, remains: Remains) -> None:
+    """What the agent took but never named: its standard input, and follow-ups whose files are gone.
+
+    It counts as in its turn, so that an agent that reads and ends in silence is not started for ever.
+    """
+    if agent.status is AgentStatus.STARTING:
+        return
+    files = messages.input_files(tx, agent.agent_id)
+    for message in messages.of_agent(tx, agent.agent_id):
+        stem = files[message.seq]
+        was_read = stem is None or stem not in remains.unread
+        if was_read and not message.is_in_turn and message.turn_id is not None:
+            messages.enter_turn(tx, agent.agent_id, message.turn_id, [message.message_id])
 
 
 def _settle_legacy_inputs(tx: Transaction, agent: Agent, remains: Remains, *, at: datetime) -> None:

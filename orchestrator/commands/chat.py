@@ -1,7 +1,7 @@
 """Messages in and texts out: what channels and agents may do with a chat."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -9,11 +9,11 @@ import structlog
 
 from orchestrator.commands.command import Command, Context
 from orchestrator.commands.operator_words import HANDLED_WORDS, run_operator_word
-from orchestrator.commands.outgoing import presentable, queue_text
+from orchestrator.commands.outgoing import OutgoingText, prepare_text, queue_text
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller, Caller
 from orchestrator.contracts.errors import InvalidRequest
-from orchestrator.contracts.ids import Jid, MessageId
+from orchestrator.contracts.ids import MAX_NETWORK_ID_BYTES, Jid, MessageId, is_network_id
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.messages import (
     InboundMessage,
@@ -39,7 +39,14 @@ _ECHO_WAIT_S: Final = 30.0
 
 
 async def receive_message(services: Services, inbound: InboundMessage, channel: str) -> None:
-    """Take in what a channel heard; it is stored when this returns. Met again it changes nothing."""
+    """Take in what a channel heard; it is stored when this returns. Met again it changes nothing.
+
+    Raises InvalidRequest for ids that no network may give: it will never be taken.
+    """
+    if (refusal := _refusal(inbound)) is not None:
+        now = services.clock.now()
+        await services.db.run(lambda tx: _warn_refused(tx, inbound, channel, refusal.message, now))
+        raise refusal
     message = _cleaned(inbound)
     if message.is_from_me and await _is_echo(services, message):
         return
@@ -52,6 +59,28 @@ async def receive_message(services: Services, inbound: InboundMessage, channel: 
     services.checkpoints.reached("inbound.committed")
     if word is not None:
         await run_operator_word(services, message, word)
+
+
+def _refusal(message: InboundMessage) -> InvalidRequest | None:
+    """Why the message can't be taken, if it can't: people on a network may choose ids of their own."""
+    ids = {"message": message.message_id, "chat": message.chat_jid, "sender": message.sender_jid}
+    if message.quoted is not None and message.quoted.message_id:
+        ids["quoted message"] = message.quoted.message_id
+    for what, each in ids.items():
+        if not is_network_id(each):
+            return InvalidRequest(
+                f"The id of the {what} is {each[:40]!a}, {len(each)} characters long.",
+                suggestion=f"It must have 1 to {MAX_NETWORK_ID_BYTES} bytes and no control characters.",
+            )
+    return None
+
+
+def _warn_refused(tx: Transaction, message: InboundMessage, channel: str, why: str, at: datetime) -> None:
+    """Say it once a chat, and count; a chat whose own id is off counts as its channel."""
+    chat = message.chat_jid if is_network_id(message.chat_jid) else channel
+    count, _ = notices.count_one(tx, f"refused:{chat}", at=at)
+    if count == 1:
+        _log.warning("message.refused", chat=chat, channel=channel, why=why)
 
 
 async def check_posting(services: Services, caller: Caller, chat: Jid) -> None:
@@ -108,6 +137,7 @@ def _cleaned(message: InboundMessage) -> InboundMessage:
         message,
         text=cap_text(clean_text(message.text), MAX_TEXT_BYTES),
         sender_name=clean_name(message.sender_name),
+        chat_name=None if message.chat_name is None else clean_name(message.chat_name),
         quoted=quoted,
     )
 
@@ -184,20 +214,33 @@ def _send_target(tx: Transaction, request: SendMessage) -> Target:
     )
 
 
-def send_message(tx: Transaction, context: Context, request: SendMessage) -> Mapping[str, object]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedMessage:
+    """An agent's wish to write, its text cleaned and cut."""
+
+    request: SendMessage
+    text: OutgoingText
+
+
+async def prepare_message(services: Services, request: SendMessage) -> PreparedMessage:
+    """Clean and cut the text; a sender's role goes before it."""
+    role = clean_name(request.sender or "")
+    prefix = f"[{role}] " if role else ""
+    text = await prepare_text(services, request.chat_jid, request.text, prefix=prefix)
+    return PreparedMessage(request=request, text=text)
+
+
+def send_message(tx: Transaction, context: Context, prepared: PreparedMessage) -> Mapping[str, object]:
     """Put an agent's text into the outbox of a chat. Source: contracts.md section 4."""
-    text = presentable(request.text)
-    if not text:
+    request = prepared.request
+    if not prepared.text.parts:
         raise InvalidRequest(
             "The text is empty.", suggestion="Send a text with at least one visible character."
         )
-    if request.sender is not None and (role := clean_name(request.sender)):
-        text = f"[{role}] {text}"
     queue_text(
         tx,
-        context.services,
         chat=request.chat_jid,
-        text=text,
+        parts=prepared.text.parts,
         source=TextSource.REQUEST,
         source_key=context.key,
         at=context.at,
@@ -208,5 +251,13 @@ def send_message(tx: Transaction, context: Context, request: SendMessage) -> Map
     return {"status": "queued"}
 
 
-COMMANDS: Final = (Command(request=SendMessage, name="send_message", target=_send_target, run=send_message),)
+COMMANDS: Final = (
+    Command(
+        request=SendMessage,
+        name="send_message",
+        target=_send_target,
+        prepare=prepare_message,
+        run=send_message,
+    ),
+)
 """The requests of this area."""

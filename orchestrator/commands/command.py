@@ -1,6 +1,6 @@
 """What a command is: one operation with its request type, its authority and its function."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -27,14 +27,22 @@ class Context:
     rights: Rights = Rights.OPERATOR
 
 
+async def as_it_is(services: Services, request: Any) -> Any:
+    """Nothing to prepare: the command takes the request itself."""
+    return request
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
     """One operation: its request type, its name for authority, whom it touches, and what it does.
 
-    run: a plain function of the transaction, so that no await can stand in it.
+    prepare: what can be worked out from the request alone, outside of the store's thread; it refuses
+    nothing. run: a plain function of the transaction and of what was prepared, so that no await can
+    stand in it.
     """
 
     request: type[Wire]
     name: str
     target: Callable[[Transaction, Any], Target]
     run: Callable[[Transaction, Context, Any], Mapping[str, object]]
+    prepare: Callable[[Services, Any], Awaitable[Any]] = as_it_is

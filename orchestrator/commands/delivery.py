@@ -9,7 +9,7 @@ from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.messages import OutboxItem, OutboxStatus, Receipt
 from orchestrator.contracts.seams import Topic
-from orchestrator.core.backoff import delay_s
+from orchestrator.core.backoff import delay_s, is_due
 from orchestrator.core.states.outbox import OUTBOX, OutboxEvent
 from orchestrator.core.wording import Say, say
 from orchestrator.store import groups, outbox
@@ -38,11 +38,13 @@ def claim_next(tx: Transaction, services: Services, chat: Jid, *, at: datetime) 
                 _fail(tx, services, item, OutboxEvent.GAVE_UP, why="twice no answer", at=at)
                 continue
             held_until = (unknown_since or at) + _HOLD_UNKNOWN_FOR
-            if services.settings.outbox.on_unknown_send == "hold" and at < held_until:
+            is_held = services.settings.outbox.on_unknown_send == "hold"
+            if is_held and not is_due(held_until, now=at, longest=_HOLD_UNKNOWN_FOR):
                 return NextText(not_before=held_until)
             OUTBOX.check(item.status, OutboxEvent.RESENT)
             return NextText(item=outbox.claim(tx, item, is_resend=True))
-        if send_after > at:
+        longest = timedelta(seconds=services.settings.outbox.backoff_most_s)
+        if not is_due(send_after, now=at, longest=longest):
             return NextText(not_before=send_after)
         OUTBOX.check(item.status, OutboxEvent.CLAIMED)
         return NextText(item=outbox.claim(tx, item, is_resend=False))

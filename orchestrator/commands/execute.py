@@ -1,6 +1,7 @@
 """One way into every command: authorise, run, remember the answer, commit, wake."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from orchestrator.commands.catalog import CATALOG
 from orchestrator.commands.command import Context
@@ -30,7 +31,14 @@ async def execute_request(
     Met again, by its key or by its id with the same body, it gives the stored answer. A refusal is
     an answer. Raises Unavailable when the store cannot commit: the file must stay.
     """
-    asked = _Asked(services=services, caller=caller, request=request, key=key, request_id=request_id)
+    asked = _Asked(
+        services=services,
+        caller=caller,
+        request=request,
+        prepared=await CATALOG[type(request)].prepare(services, request),
+        key=key,
+        request_id=request_id,
+    )
     try:
         return await services.db.run(asked.answer)
     except Unavailable:
@@ -43,11 +51,12 @@ async def execute_request(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
-    """One request file and what is known of it."""
+    """One request file and what is known of it. prepared: what its command made of the request."""
 
     services: Services
     caller: AgentCaller
     request: Wire
+    prepared: Any
     key: RequestKey
     request_id: RequestId | None
 
@@ -80,9 +89,8 @@ class _Asked:
             rights=Rights.BOT if agent is None else agent.rights,
         )
         allow(self.caller, command.name, command.target(tx, self.request), rights=context.rights)
-        result = command.run(tx, context, self.request)
-        if self.caller.turn_id is not None:
-            agents.count_effect(tx, self.caller.agent_id, self.caller.turn_id, is_output=False)
+        result = command.run(tx, context, self.prepared)
+        agents.count_effect(tx, self.caller.agent_id)
         return Reply(request_id=self.request_id or RequestId(""), ok=True, result=result)
 
 

@@ -31,9 +31,11 @@ async def ask_as_operator(services: Services, request: Wire) -> Mapping[str, obj
         services=services, caller=OperatorCaller(), at=services.clock.now(), key=new_id("operator")
     )
 
+    prepared = await command.prepare(services, request)
+
     def body(tx: Transaction) -> Mapping[str, object]:
         allow(context.caller, command.name, command.target(tx, request))
-        return command.run(tx, context, request)
+        return command.run(tx, context, prepared)
 
     return await services.db.run(body)
 

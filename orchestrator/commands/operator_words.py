@@ -9,6 +9,7 @@ from orchestrator.commands.services import Services
 from orchestrator.contracts.records.messages import InboundMessage, SenderRole, StoredMessage, TextSource
 from orchestrator.contracts.seams import Topic
 from orchestrator.core.chat.slash_words import SlashWord
+from orchestrator.core.chat.splitting import split_text
 from orchestrator.core.states.message import MESSAGE, MessageEvent
 from orchestrator.core.wording import Say, say
 from orchestrator.store import groups, messages, sessions
@@ -66,9 +67,8 @@ def _show(
         text = status_text(tx, group)
     queue_text(
         tx,
-        services,
         chat=group.jid,
-        text=text,
+        parts=split_text(text, services.text_limit(group.jid)),
         source=TextSource.NOTICE,
         source_key=_incident(message),
         at=at,

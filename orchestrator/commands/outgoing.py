@@ -1,6 +1,10 @@
 """How a text gets into the outbox: cleaned, split, keyed. Used by every command that says something."""
 
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import AgentId, Jid, MessageId, TurnId
@@ -14,19 +18,50 @@ from orchestrator.core.wording import Say, say
 from orchestrator.store import groups, outbox
 from orchestrator.store.database import Transaction
 
+_LONG_CHARS: Final = 4_096
+"""From here on the work on a text is worth a thread."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutgoingText:
+    """A text as people may see it. parts: as its chat's channel takes them; none of an empty one."""
+
+    text: str
+    parts: tuple[str, ...]
+
 
 def presentable(text: str) -> str:
     """A text of an agent as people may see it: cleaned, without internal spans, capped; may be empty."""
-    # Cleaned first: a control character inside a tag must not hide it from the stripping.
-    return cap_text(strip_internal(clean_text(text)), MAX_TEXT_BYTES).strip()
+    # Capped first: a request may hold a MiB. Cleaned before the stripping: a control character inside a
+    # tag must not hide it. Capped once more: a replaced half of a surrogate pair is longer than it was.
+    cleaned = clean_text(cap_text(text, MAX_TEXT_BYTES))
+    return cap_text(strip_internal(cleaned), MAX_TEXT_BYTES).strip()
+
+
+def outgoing_text(text: str, limit: int, *, prefix: str = "") -> OutgoingText:
+    """An agent's text made presentable and cut. prefix: stands before a text that is not empty."""
+    shown = presentable(text)
+    shown = prefix + shown if shown else ""
+    return OutgoingText(text=shown, parts=tuple(split_text(shown, limit)))
+
+
+async def prepare_text(services: Services, chat: Jid, text: str, *, prefix: str = "") -> OutgoingText:
+    """As `outgoing_text`, by the limit of the chat's channel.
+
+    It is work of up to a tenth of a second, and an agent chooses how much: it is done before the store's
+    thread is asked for anything, since all chats wait for that one, and not in the loop's.
+    """
+    limit = services.text_limit(chat)
+    if len(text) < _LONG_CHARS:
+        return outgoing_text(text, limit, prefix=prefix)
+    return await asyncio.to_thread(outgoing_text, text, limit, prefix=prefix)
 
 
 def queue_text(
     tx: Transaction,
-    services: Services,
     *,
     chat: Jid,
-    text: str,
+    parts: Sequence[str],
     source: TextSource,
     source_key: str,
     at: datetime,
@@ -34,13 +69,13 @@ def queue_text(
     turn_id: TurnId | None = None,
     reply_to: MessageId | None = None,
 ) -> bool:
-    """Put a presentable text into the outbox; False if it is empty or was put there before."""
-    if not text:
+    """Put a text into the outbox; False if it has no parts or was put there before."""
+    if not parts:
         return False
     ids = outbox.add(
         tx,
         chat_jid=chat,
-        parts=split_text(text, services.text_limit(chat)),
+        parts=parts,
         source=source,
         source_key=source_key,
         at=at,
@@ -60,9 +95,8 @@ def queue_notice(
     locale = group.locale if group is not None else services.settings.assistant.locale
     return queue_text(
         tx,
-        services,
         chat=chat,
-        text=say(what, locale, **facts),
+        parts=split_text(say(what, locale, **facts), services.text_limit(chat)),
         source=TextSource.NOTICE,
         source_key=incident,
         at=at,

@@ -1,10 +1,11 @@
 """The life of a turn: begun, its pairs taken, ended well or badly."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from orchestrator.commands.outgoing import presentable, queue_notice, queue_text
+from orchestrator.commands.outgoing import OutgoingText, queue_notice, queue_text
 from orchestrator.commands.services import Services
 from orchestrator.commands.task_runs import end_run_badly, end_run_well, hold_run, note_output
 from orchestrator.contracts.ids import Jid, TurnId
@@ -21,6 +22,8 @@ from orchestrator.store import agents, messages, notices, outbox
 from orchestrator.store.database import Transaction
 
 MOST_HOLD_S: Final = 300.0
+LONGEST_WAIT: Final = timedelta(seconds=MOST_HOLD_S)
+"""Nothing makes a message wait longer than a hold does at a time."""
 HOLD_FOR: Final = timedelta(hours=24)
 _PROVIDER_CODES: Final = frozenset({"PROVIDER_RATE_LIMITED", "PROVIDER_OVERLOADED"})
 
@@ -53,29 +56,44 @@ class PairKey:
     turn_id: TurnId | None
 
 
-def begin_turn(tx: Transaction, agent: Agent, event: TurnStarted, *, at: datetime) -> None:
-    """The agent took these messages into a turn; ids it was never given are passed over."""
-    agents.start_turn(tx, agent.agent_id, event.turn_id, agent.chat_jid, at=at)
-    messages.enter_turn(tx, agent.agent_id, event.turn_id, event.inputs)
+def begin_turn(tx: Transaction, agent: Agent, event: TurnStarted) -> TurnId | None:
+    """The agent took these messages into a turn; the turn it is, None if it is none of this agent's.
+
+    Ids it was never given are passed over. A turn id of its own invention stands for the turn of the
+    first message it names: what it did before it said so counts for that one.
+    """
+    turn_id = _given_turn(tx, agent, event.turn_id, event.inputs)
+    if turn_id is not None:
+        messages.enter_turn(tx, agent.agent_id, turn_id, event.inputs)
+    return turn_id
 
 
-def take_pair(tx: Transaction, services: Services, key: PairKey, text: str, *, at: datetime) -> bool:
+def _given_turn(tx: Transaction, agent: Agent, named: TurnId, inputs: Sequence[str]) -> TurnId | None:
+    if agents.turn(tx, agent.agent_id, named) is not None:
+        return named
+    ids = frozenset(inputs)
+    held = (each for each in messages.of_agent(tx, agent.agent_id) if each.message_id in ids)
+    return next((each.turn_id for each in held), None)
+
+
+def take_pair(tx: Transaction, key: PairKey, text: OutgoingText, *, at: datetime) -> bool:
     """Put a pair's text into the outbox; False when it says again what the agent sent in this turn."""
-    shown = presentable(text)
     agent_id = key.agent.agent_id
-    is_silent = key.agent.task_run_id is not None and not note_output(tx, agent_id, shown)
-    if key.turn_id is not None:
-        agents.count_effect(tx, agent_id, key.turn_id, is_output=True)
-        said = outbox.requested_texts(tx, agent_id, key.turn_id)
-        if _folded(shown) in {_folded(each) for each in said}:
+    is_silent = key.agent.task_run_id is not None and not note_output(tx, agent_id, text.text)
+    turn = None if key.turn_id is None else agents.turn(tx, agent_id, key.turn_id)
+    if turn is None:
+        agents.count_effect(tx, agent_id)
+    else:
+        agents.count_output(tx, agent_id, turn.turn_id)
+        said = outbox.requested_texts(tx, agent_id, since=turn.started_at)
+        if _folded(text.text) in {_folded(each) for each in said}:
             return False
     if is_silent:
         return False
     return queue_text(
         tx,
-        services,
         chat=key.agent.chat_jid,
-        text=shown,
+        parts=text.parts,
         source=TextSource.PAIR,
         source_key=f"{agent_id}/{key.ordinal}",
         at=at,
@@ -97,12 +115,14 @@ def end_turn(
 
     cancelled_by: on whose account the agent was told to stop, if it was.
     """
-    agents.start_turn(tx, agent.agent_id, event.turn_id, agent.chat_jid, at=at)
-    messages.enter_turn(tx, agent.agent_id, event.turn_id, event.inputs)
+    turn_id = _given_turn(tx, agent, event.turn_id, event.inputs)
+    if turn_id is None:
+        return
+    messages.enter_turn(tx, agent.agent_id, turn_id, event.inputs)
     turn = agents.end_turn(
         tx,
         agent.agent_id,
-        event.turn_id,
+        turn_id,
         outcome=TurnOutcome(event.status.value),
         at=at,
         error=event.error,
@@ -110,10 +130,10 @@ def end_turn(
     )
     if turn is None:
         return
-    given = [each for each in messages.of_agent(tx, agent.agent_id) if _is_in(each, event.turn_id)]
+    given = [each for each in messages.of_agent(tx, agent.agent_id) if _is_in(each, turn_id)]
     has_effects = turn.effects > 0
     if event.status is TurnStatus.SUCCESS:
-        _settle_well(tx, services, agent, event.turn_id, given, has_effects=has_effects, at=at)
+        _settle_well(tx, services, agent, turn_id, given, has_effects=has_effects, at=at)
     elif event.status is TurnStatus.ERROR and not has_effects and _is_provider_trouble(event):
         hold(tx, services, agent, given, incident=NO_PROVIDER, at=at)
     else:
@@ -121,6 +141,7 @@ def end_turn(
         break_off(tx, services, agent, given, has_effects=has_effects, cause=cause, at=at)
     if agent.task_run_id is not None:
         _end_run(tx, services, agent, event, has_effects=has_effects, at=at)
+    agents.end_joined_turns(tx, agent.agent_id, at=at)
     note_progress(tx, agent.chat_jid)
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from orchestrator.commands.turns import LONGEST_WAIT
 from orchestrator.contracts.ids import RunId, TaskId
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.tasks import ContextMode, Task
@@ -32,7 +33,7 @@ class WaitingWork:
 def waiting_work(tx: Transaction, *, at: datetime) -> list[WaitingWork]:
     """One work a key: of a chat and a task that share a box, the one whose turn it is."""
     works: dict[str, WaitingWork] = {}
-    for chat in messages.waiting_chats(tx, now=at):
+    for chat in messages.waiting_chats(tx, now=at, longest_wait=LONGEST_WAIT):
         group = groups.by_folder(tx, chat.folder)
         if group is not None:
             works[group.folder] = WaitingWork(

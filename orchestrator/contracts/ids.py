@@ -29,6 +29,8 @@ RESERVED_FOLDERS: Final = frozenset(
 )
 CHAT_ID: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*:[^\s:]{1,200}|[^\s@:]{1,200}@[^\s@:]{1,200}")
 """A network of ours and a name, such as `console:main`, or `local@server` as WhatsApp has them."""
+MAX_NETWORK_ID_BYTES: Final = 256
+_NEVER_IN_NETWORK_IDS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _ID_ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
@@ -50,6 +52,17 @@ def is_folder_name(name: str) -> bool:
 def is_chat_id(text: str) -> bool:
     """Whether `text` can be the id of a chat or a person."""
     return CHAT_ID.fullmatch(text) is not None and text.isprintable()
+
+
+def is_network_id(text: str) -> bool:
+    """Whether `text` can be what a network calls a message, a chat or a person.
+
+    1 to 256 bytes of UTF-8, no control characters, no ends of lines, no halves of surrogate pairs: on
+    its way through the store, XML and JSON to an agent and back it stays the same.
+    """
+    if not 0 < len(text) <= MAX_NETWORK_ID_BYTES or _NEVER_IN_NETWORK_IDS.search(text):
+        return False
+    return len(text.encode()) <= MAX_NETWORK_ID_BYTES
 
 
 def group_box(folder: GroupFolder) -> BoxName:

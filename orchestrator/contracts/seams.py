@@ -69,7 +69,11 @@ class Wakeups(Protocol):
 
 
 Inbox = Callable[[InboundMessage], Awaitable[None]]
-"""What a channel calls with a message; it returns once the message is stored."""
+"""What a channel calls with a message; it returns once the message is stored.
+
+Raises Unavailable when it can't be stored now: the network is to keep it. Any other DovecoteError means
+that it will never be taken: the channel goes on with the next one.
+"""
 
 
 class SendRefused(Exception):
@@ -235,7 +239,7 @@ class BoxPort(Protocol):
         ...
 
     async def unread_inputs(self) -> list[str]:
-        """Stems of the files that still lie in `input/`."""
+        """Stems of the files that still lie in `input/`; what the agent made unreadable counts as none."""
         ...
 
     async def write_close(self, *, for_legacy: bool) -> None: ...
@@ -247,7 +251,7 @@ class BoxPort(Protocol):
         ...
 
     async def read_acks(self) -> dict[TurnId, object]:
-        """The JSON objects of `acks/*.json` by turn id, unreadable ones left out."""
+        """The `TurnAck` or `TurnEnded` of `acks/*.json` as JSON types, by turn id; others are left out."""
         ...
 
 
@@ -295,7 +299,7 @@ class Boxes(Protocol):
         ...
 
     async def drain(self, caller: AgentCaller, box: BoxPort) -> None:
-        """Take every request left, by the rights the agent had; returns when none lies there."""
+        """Take the requests left, by the rights the agent had; what is beyond one burst is refused."""
         ...
 
     async def remove(self, name: BoxName) -> None:

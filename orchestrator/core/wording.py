@@ -37,6 +37,7 @@ class Say(StrEnum):
     PROVIDER_BACK = "provider_back"
     OVER_BUDGET_BOX = "over_budget_box"
     TURN_CUT = "turn_cut"
+    TURN_TOO_FAST = "turn_too_fast"
     RESENT_NOTE = "resent_note"
     HELP = "help"
     HELP_FOR_MEMBERS = "help_for_members"
@@ -102,6 +103,7 @@ ENGLISH: Final[Mapping[Say, str]] = {
         "message again."
     ),
     Say.TURN_CUT: "[… cut here: the answer was longer than 10 MiB]",
+    Say.TURN_TOO_FAST: "[… cut here: the answer came in too many messages at once]",
     Say.RESENT_NOTE: "(Sent again: the connection broke off, so you may see this twice.)",
     Say.HELP: (
         "/status shows how things stand here.\n"

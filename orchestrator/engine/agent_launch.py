@@ -19,7 +19,7 @@ from orchestrator.core.chat.transcript import render_prompt
 from orchestrator.core.chat.trigger import plain_word
 from orchestrator.core.text_cleaning import cap_text
 from orchestrator.engine.work import FirstInput
-from orchestrator.store.group_files import give_workspace, read_instructions
+from orchestrator.store.group_files import give_home, give_workspace, read_instructions
 
 _MAX_INSTRUCTIONS_BYTES: Final = 64 * 1024
 _GLOBAL: Final = "global"
@@ -53,10 +53,7 @@ async def prepare_places(services: Services, group: Group, identity: Identity, b
         workspace = give_workspace(paths.groups, group.folder, uid=identity.uid, gid=identity.uid)
         shared = paths.groups / _GLOBAL / "workspace"
         shared.mkdir(mode=0o755, parents=True, exist_ok=True)
-        home.parent.mkdir(mode=0o711, parents=True, exist_ok=True)
-        home.mkdir(mode=0o700, exist_ok=True)
-        if identity.uid is not None:
-            os.chown(home, identity.uid, identity.uid, follow_symlinks=False)
+        give_home(home, uid=identity.uid, gid=identity.uid)
         return AgentPlaces(workspace=workspace, shared=shared, box=Path(box), home=home)
 
     return await asyncio.to_thread(prepare)

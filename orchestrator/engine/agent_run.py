@@ -19,12 +19,14 @@ from orchestrator.engine.agent_launch import container_input, identity_for, plan
 from orchestrator.engine.agent_log import AgentLogFile
 from orchestrator.engine.follow_ups import FollowUps
 from orchestrator.engine.legacy_collector import LegacyCollector
+from orchestrator.engine.output_rate import OutputRate
 from orchestrator.engine.persistence import persist
 from orchestrator.engine.run_end import bury_run
 from orchestrator.engine.run_minder import RunMinder
 from orchestrator.engine.run_state import Phase, RunParts, RunState
 from orchestrator.engine.shielding import finish
 from orchestrator.engine.snapshots import RunSnapshots
+from orchestrator.engine.start_limit import StartLimit
 from orchestrator.engine.turn_collector import RunCallbacks, TurnCollector
 from orchestrator.engine.work import FirstInput, Work
 from orchestrator.store import agents
@@ -46,9 +48,11 @@ class AgentRun:
         self._legacy: LegacyCollector | None = None
         self._ready: asyncio.Future[Ready] = asyncio.get_running_loop().create_future()
         self._over = asyncio.Event()
-        logs = self._services.settings.logs
-        path = self._services.paths.logs / "agents" / f"{group.folder}.log"
-        self._agent_log = AgentLogFile(path, max_bytes=logs.max_bytes, keep=logs.keep)
+        settings, path = self._services.settings, self._services.paths.logs / "agents" / f"{group.folder}.log"
+        self._agent_log = AgentLogFile(path, max_bytes=settings.logs.max_bytes, keep=settings.logs.keep)
+        self._start_limit = StartLimit(group.folder, limit_s=settings.agent.start_timeout_s, logs=path)
+        ipc = settings.ipc
+        self._rate = OutputRate(self._services.clock, per_minute=ipc.rate_per_minute, burst=ipc.burst)
 
     async def over(self, *, within_s: float) -> bool:
         """Wait until it is dead and buried; False when the time ran out first."""
@@ -104,6 +108,7 @@ class AgentRun:
     async def _live(self, first: FirstInput, turn_id: TurnId) -> ExitStatus | None:
         """Start it and take what it says until it is gone; None if nobody can say how it ended."""
         state, services = self.state, self._services
+        self._start_limit.begin()
         line = await self._prepare(first, turn_id)
         handle = state.handle
         assert handle is not None
@@ -156,22 +161,16 @@ class AgentRun:
             instance_id=parts.instance_id,
             command=parts.command,
         )
-        state.handle = await parts.runner.start(plan)
+        async with self._start_limit.holds("was not started"):
+            state.handle = await parts.runner.start(plan)
         return (to_json(first) + "\n").encode()
 
     async def _open(self, handle: AgentHandle, *, first_input: bytes, reading: "asyncio.Task[None]") -> None:
         """Hear that it is ready, check its walls, give it its input."""
-        limit_s = self._services.settings.agent.start_timeout_s
-        try:
-            async with asyncio.timeout(limit_s):
-                ready = None if handle.is_legacy else await self._hear_ready(reading)
-                await handle.check_walls({} if ready is None else ready.mounts or {})
-                await handle.write_input(first_input)
-        except TimeoutError:
-            raise StartFailed(
-                f"The agent of group {self.state.group.folder!r} did not take its input in {limit_s:.0f} s.",
-                suggestion=f"See its log in {self._services.paths.logs / 'agents'}.",
-            ) from None
+        async with self._start_limit.holds("did not take its input"):
+            ready = None if handle.is_legacy else await self._hear_ready(reading)
+            await handle.check_walls({} if ready is None else ready.mounts or {})
+            await handle.write_input(first_input)
         if self._legacy is not None:
             await self._legacy.begin()
         await persist(self._services, self._note_running)
@@ -230,7 +229,7 @@ class AgentRun:
             said_something=lambda: state.clock.said_something(state.now_s()),
             cancelled_by=lambda: state.stop_cause or DeathCause.HOST,
         )
-        collector = TurnCollector(self._services, state.parts.boxes, agent, callbacks)
+        collector = TurnCollector(self._services, state.parts.boxes, agent, callbacks, self._rate)
         if not handle.is_legacy:
             return collector
         self._legacy = LegacyCollector(
@@ -259,6 +258,7 @@ class AgentRun:
             if not waiting.done():
                 self.state.log.warning("agent.closed_its_output")
                 self.state.stop(DeathCause.AGENT)
+        self._rate.stop_waiting()
         await asyncio.wait({reading}, timeout=_OUTPUT_AFTER_EXIT_S)
         if not reading.done():
             self.state.log.warning("agent.output_held_open")

@@ -106,4 +106,6 @@ class FollowUps:
         if agent is None or agent.status is not AgentStatus.RUNNING:
             return False
         groups.note_served(tx, self._state.group.folder)
-        return give_batch(tx, batch, agent_id=self._state.agent_id, turn_id=turn_id, input_file=stem)
+        return give_batch(
+            tx, self._state.services, batch, agent_id=self._state.agent_id, turn_id=turn_id, input_file=stem
+        )

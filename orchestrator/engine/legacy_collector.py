@@ -55,6 +55,7 @@ class LegacyCollector:
                 case Text(text=text):
                     await self._take_answer(text)
                 case Frame1x(status="success", result=None, new_session_id=session_id):
+                    await self._texts.rate.before_event()
                     await self._keep_session(session_id)
                     await self._release_held()
                     await self._end(None)
@@ -63,6 +64,7 @@ class LegacyCollector:
                     await self._take_answer(text)
                 case Frame1x(error=error):
                     # Its text is never an answer, and its session id is not to be trusted.
+                    await self._texts.rate.before_event()
                     self._held = None
                     log_lines.append(f"agent error: {error}")
                     await self._end(_provider_error(error))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Final
 
 import structlog
 
@@ -10,15 +11,17 @@ from orchestrator.commands.delivery import forget_in_flight
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import caller_of
 from orchestrator.contracts.errors import Unavailable
-from orchestrator.contracts.ids import AgentId, TurnId
+from orchestrator.contracts.ids import AgentId, BoxName, TurnId
 from orchestrator.contracts.records.agents import Agent, EndReason
 from orchestrator.contracts.seams import Boxes, BoxPort, Runner
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.engine.run_end import last_caller
 from orchestrator.store import agents
+from orchestrator.store.unsafe import UnsafeEntry
 
 _log = structlog.get_logger(__name__)
+_SEE_ERRORS: Final = "Please report this. What it left in its box is in data/ipc/errors."
 
 
 async def reconcile(
@@ -46,7 +49,7 @@ async def reconcile(
         finally:
             await earlier.close()
     for agent in believed_live:
-        await _bury_left(services, boxes, agent, is_dead=agent.agent_id not in not_dead)
+        await _bury_surely(services, boxes, agent, is_dead=agent.agent_id not in not_dead)
     await _clear_left_boxes(services, boxes)
     unknown = await services.db.run(lambda tx: forget_in_flight(tx, at=at))
     for item in unknown:
@@ -65,6 +68,36 @@ async def _stop_leftovers(runner: Runner, left: Sequence[Agent], instance_id: st
         return {agent_id for agent_id, _ in mine}
 
 
+async def _bury_surely(services: Services, boxes: Boxes, agent: Agent, *, is_dead: bool) -> None:
+    """One agent's remains never keep the others from their chats, nor Dovecote from its start."""
+    try:
+        await _bury_left(services, boxes, agent, is_dead=is_dead)
+    except Unavailable:
+        raise  # the store's trouble is everybody's
+    # Whatever it is, it would meet every start again.
+    except Exception:
+        _log.exception("agent.not_buried", agent=agent.agent_id, suggestion=_SEE_ERRORS)
+        await _set_aside_if_possible(boxes, agent.box)
+        try:
+            await _settle(services, agent, await _remains(None, {}, is_dead=is_dead))
+        except Unavailable:
+            raise
+        except Exception:  # its chat waits for the operator; the others do not
+            _log.exception("agent.given_up", agent=agent.agent_id, suggestion=_SEE_ERRORS)
+
+
+async def _set_aside_if_possible(boxes: Boxes, name: BoxName) -> None:
+    try:
+        await boxes.set_aside(name)
+    except (OSError, UnsafeEntry) as error:
+        _log.error("box.not_set_aside", box=name, error=str(error), suggestion="Remove it by hand.")
+
+
+async def _settle(services: Services, agent: Agent, remains: Remains) -> None:
+    at = services.clock.now()
+    await services.db.run(lambda tx: bury(tx, services, agent.agent_id, remains, at=at))
+
+
 async def _bury_left(services: Services, boxes: Boxes, agent: Agent, *, is_dead: bool) -> None:
     if not is_dead:
         _log.error("agent.not_verified_dead", agent=agent.agent_id, runner=agent.runner)
@@ -74,9 +107,7 @@ async def _bury_left(services: Services, boxes: Boxes, agent: Agent, *, is_dead:
     if box is not None:
         acks = await box.read_acks()
         await boxes.drain(await last_caller(services, caller_of(agent), acks), box)
-    remains = await _remains(box, acks, is_dead=is_dead)
-    at = services.clock.now()
-    await services.db.run(lambda tx: bury(tx, services, agent.agent_id, remains, at=at))
+    await _settle(services, agent, await _remains(box, acks, is_dead=is_dead))
     if box is not None:
         await boxes.remove(agent.box)
     _log.info("agent.buried", agent=agent.agent_id, group=agent.group, verified=is_dead)
@@ -97,10 +128,20 @@ async def _clear_left_boxes(services: Services, boxes: Boxes) -> None:
     """A box whose agent has ended is drained by that agent's rights; an unknown one is set aside."""
     for name in await boxes.names():
         agent = await services.db.run(partial(agents.last_of_box, box=name))
-        box = await boxes.reopen(name) if agent is not None else None
-        if agent is not None and box is not None:
-            await boxes.drain(caller_of(agent), box)
-            await boxes.remove(name)
-        else:
-            _log.warning("box.unknown", box=name)
-            await boxes.set_aside(name)
+        try:
+            await _clear_left_box(boxes, name, agent)
+        except Unavailable:
+            raise
+        except Exception:  # as of an agent's remains: one box keeps nobody from the start
+            _log.exception("box.not_cleared", box=name, suggestion=_SEE_ERRORS)
+            await _set_aside_if_possible(boxes, name)
+
+
+async def _clear_left_box(boxes: Boxes, name: BoxName, agent: Agent | None) -> None:
+    box = await boxes.reopen(name) if agent is not None else None
+    if agent is not None and box is not None:
+        await boxes.drain(caller_of(agent), box)
+        await boxes.remove(name)
+    else:
+        _log.warning("box.unknown", box=name)
+        await boxes.set_aside(name)

@@ -57,11 +57,10 @@ async def bury_run(state: RunState, exit_status: ExitStatus | None) -> None:
 
 async def last_caller(services: Services, caller: AgentCaller, acks: Mapping[TurnId, object]) -> AgentCaller:
     """Whose account the requests go on that a dead agent left: its last turn's, if one was open."""
-    at = services.clock.now()
 
     def body(tx: Transaction) -> TurnId | None:
         agent = agents.get(tx, caller.agent_id)
-        return None if agent is None else begin_acknowledged_turns(tx, agent, acks, at=at)
+        return None if agent is None else begin_acknowledged_turns(tx, agent, acks)
 
     return replace(caller, turn_id=await persist(services, body))
 

@@ -6,6 +6,7 @@ from typing import Final
 
 import structlog
 
+from orchestrator.commands.outgoing import prepare_text
 from orchestrator.commands.services import Services
 from orchestrator.commands.turns import PairKey, begin_turn, end_turn, take_pair
 from orchestrator.contracts.ids import TurnId, is_file_name
@@ -24,6 +25,7 @@ from orchestrator.contracts.wire.container_io import (
 from orchestrator.contracts.wire.framing import EventLine, Frame1x, LogLine, OutputItem, Text
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.wording import Say, say
+from orchestrator.engine.output_rate import OutputRate
 from orchestrator.engine.persistence import persist
 from orchestrator.store import sessions
 
@@ -48,7 +50,10 @@ class RunCallbacks:
 class TurnCollector:
     """Takes the output of one agent in order; an item is stored when `take` returns."""
 
-    def __init__(self, services: Services, boxes: Boxes, agent: Agent, callbacks: RunCallbacks) -> None:
+    def __init__(
+        self, services: Services, boxes: Boxes, agent: Agent, callbacks: RunCallbacks, rate: OutputRate
+    ) -> None:
+        self.rate = rate
         self._services = services
         self._boxes = boxes
         self._agent = agent
@@ -74,25 +79,35 @@ class TurnCollector:
 
     async def take_text(self, text: str, *, turn_id: TurnId | None = None) -> None:
         """One pair. What the agent asked for before it is taken first, so that order is the agent's."""
+        is_in_time = await self.rate.before_pair()
+        if not is_in_time and self._turn_bytes > MAX_TURN_OUTPUT_BYTES:
+            return
         await self._boxes.take_waiting_texts(self._agent.box, at_most_s=_ORDER_WAIT_S)
         self._services.checkpoints.reached("pair.read")
         self._pairs += 1
-        text = self._within_limit(text)
+        shown = await prepare_text(
+            self._services, self._agent.chat_jid, self._within_limit(text, is_in_time=is_in_time)
+        )
         key = PairKey(agent=self._agent, ordinal=self._pairs, turn_id=turn_id or self._turn_id)
         at = self._services.clock.now()
-        await persist(self._services, lambda tx: take_pair(tx, self._services, key, text, at=at))
+        await persist(self._services, lambda tx: take_pair(tx, key, shown, at=at))
         self._services.checkpoints.reached("outbox.committed")
         self._callbacks.said_something()
 
-    def _within_limit(self, text: str) -> str:
-        """The text, or what a turn that says too much is given instead: a note, then nothing."""
+    def _within_limit(self, text: str, *, is_in_time: bool) -> str:
+        """The text, or what a turn that says too much is given instead: a note, then nothing.
+
+        is_in_time: False of what a dead agent printed faster than it may; it is cut as well.
+        """
         before = self._turn_bytes
-        self._turn_bytes += len(text.encode())
+        self._turn_bytes += len(text.encode()) if is_in_time else MAX_TURN_OUTPUT_BYTES + 1
         if self._turn_bytes <= MAX_TURN_OUTPUT_BYTES:
             return text
         if before > MAX_TURN_OUTPUT_BYTES:
             return ""
-        return say(Say.TURN_CUT, self._services.settings.assistant.locale)
+        return say(
+            Say.TURN_CUT if is_in_time else Say.TURN_TOO_FAST, self._services.settings.assistant.locale
+        )
 
     async def _take_event(self, plain: object) -> list[str]:
         try:
@@ -101,6 +116,7 @@ class TurnCollector:
             return [f"unreadable event: {error}"]
         if isinstance(event, AgentLog):
             return [f"{event.level}: {event.message}"]
+        await self.rate.before_event(event)
         self._callbacks.showed_life()
         await self._act_on(event)
         return []
@@ -111,10 +127,10 @@ class TurnCollector:
             case Ready():
                 self._callbacks.ready(event)
             case TurnStarted(turn_id=turn_id) if is_file_name(turn_id):
-                if turn_id != self._turn_id:
-                    self._turn_id, self._turn_bytes = turn_id, 0
-                await persist(services, lambda tx: begin_turn(tx, self._agent, event, at=at))
-                self._boxes.set_turn(self._agent.box, turn_id)
+                given = await persist(services, lambda tx: begin_turn(tx, self._agent, event))
+                if given != self._turn_id:
+                    self._turn_id, self._turn_bytes = given, 0
+                self._boxes.set_turn(self._agent.box, given)
                 self._callbacks.turn_started(event)
             case TurnEnded(turn_id=turn_id) if is_file_name(turn_id):
                 await self._end_turn(event)

@@ -107,7 +107,7 @@ class ChatWork:
         if batch is None:
             return None
         agents.add(tx, agent)
-        give_batch(tx, batch, agent_id=agent.agent_id, turn_id=turn_id, input_file=None)
+        give_batch(tx, self.services, batch, agent_id=agent.agent_id, turn_id=turn_id, input_file=None)
         groups.note_served(tx, self.group.folder)
         return FirstInput(
             xml=batch.xml,
@@ -166,6 +166,7 @@ class TaskWork:
             return None
         task, run = begun
         agents.add(tx, replace(agent, rights=task.rights))  # the task may have changed while it waited
+        agents.start_turn(tx, agent.agent_id, turn_id, agent.chat_jid, at=self.services.clock.now())
         groups.note_served(tx, self.group.folder)
         session = sessions.get(tx, self.group.folder, agent.driver) if self._shares_the_box else None
         return FirstInput(

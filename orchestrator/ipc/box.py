@@ -32,11 +32,15 @@ REQUEST_SUFFIX: Final = ".json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """What lies in a directory. requests: names that ask to be taken, in order. is_over: too many entries."""
+    """What lies in a directory. requests: names that ask to be taken, in order. is_over: too many entries.
+
+    is_closed: we may not look into it, so nothing is known.
+    """
 
     requests: list[str]
     directories: list[str]
     is_over: bool
+    is_closed: bool = False
 
 
 def is_box_name(name: str) -> bool:
@@ -81,22 +85,18 @@ class Box:
     def reopen(cls, ipc: SafeDir, name: BoxName) -> Self | None:
         """A box that lies there; None if none does. What stands in a directory's place is set aside."""
         try:
-            root = ipc.child(name)
+            root = ipc.own_child(name)
         except UnsafeEntry:
             return None
         directories: dict[str, SafeDir] = {}
         try:
             owner = root.entry(INPUT)
             for directory in BOX_DIRECTORIES:
-                entry = root.entry(directory)
-                if entry is not None and not entry.is_dir:
-                    root.rename(directory, _aside())
-                    entry = None
-                if entry is not None:
-                    directories[directory] = root.child(directory)
-                else:
+                held = _open_or_set_aside(root, directory)
+                if held is None:
                     uid, gid = (None, None) if owner is None or not owner.is_dir else (owner.uid, owner.gid)
-                    directories[directory] = root.make_child(directory, mode=0o700, uid=uid, gid=gid)
+                    held = root.make_child(directory, mode=0o700, uid=uid, gid=gid)
+                directories[directory] = held
             root.remove(TAKEN)  # its effect is committed: it was moved there after that
         except BaseException:
             _close(root, directories)
@@ -104,8 +104,11 @@ class Box:
         return cls(name, root, directories)
 
     def directory(self, name: str) -> SafeDir:
-        """One of the box's directories."""
-        return self._directories[name]
+        """One of the box's directories. An agent of our own user may have closed it: it is opened again."""
+        self._root.mend()
+        directory = self._directories[name]
+        directory.mend()
+        return directory
 
     @property
     def owner(self) -> tuple[int, int]:
@@ -117,18 +120,22 @@ class Box:
 
         Of more than `max_entries` entries only so many are looked at.
         """
-        requests, directories, count = [], [], 0
-        for entry in itertools.islice(self._directories[directory].scan(), max_entries + 1):
-            count += 1
-            if entry.name.endswith(REQUEST_SUFFIX):
-                requests.append(entry.name)
-            if entry.is_dir(follow_symlinks=False):
-                directories.append(entry.name)
+        requests: list[str] = []
+        directories, count = [], 0
+        try:
+            for entry in itertools.islice(self.directory(directory).scan(), max_entries + 1):
+                count += 1
+                if entry.name.endswith(REQUEST_SUFFIX):
+                    requests.append(entry.name)
+                if entry.is_dir(follow_symlinks=False):
+                    directories.append(entry.name)
+        except PermissionError:
+            return Listing(requests=[], directories=[], is_over=False, is_closed=True)
         return Listing(requests=sorted(requests), directories=directories, is_over=count > max_entries)
 
     def read(self, directory: str, name: str) -> ReadFile:
         """The content of a request file. Raises UnsafeEntry kinds."""
-        return self._directories[directory].read(name, MAX_REQUEST_BYTES)
+        return self.directory(directory).read(name, MAX_REQUEST_BYTES)
 
     def acknowledge(self, directory: str, name: str, seen: ReadFile) -> bool:
         """Remove the file that was read as `seen`; False if another one bears its name by now.
@@ -138,7 +145,7 @@ class Box:
         goes back under a fresh name that sorts beside the old one, and is a request of its own.
         """
         try:
-            self._directories[directory].rename(name, TAKEN, to=self._root)
+            self.directory(directory).rename(name, TAKEN, to=self._root)
         except Vanished:
             return True
         except UnsafeEntry:
@@ -157,14 +164,16 @@ class Box:
     def put_away(self, directory: str, name: str) -> None:
         """Remove what is no request file, whatever it is; a directory goes out of the agent's reach."""
         try:
-            self._directories[directory].remove(name)
+            self.directory(directory).remove(name)
         except NotRegular:
-            self._directories[directory].rename(name, _aside(), to=self._root)
+            held = self.directory(directory)
+            held.mend_child(name)  # a directory moves only with the right to write in it
+            held.rename(name, _aside(), to=self._root)
 
     def write_reply(self, reply: Reply) -> None:
         """Put the answer into `replies`, in one step. Its `request_id` must keep the rule of names."""
         raw = to_json(reply).encode("utf-8", "replace")
-        self._write_readable(self._directories[REPLIES], f"{reply.request_id}{REQUEST_SUFFIX}", raw)
+        self._write_readable(self.directory(REPLIES), f"{reply.request_id}{REQUEST_SUFFIX}", raw)
 
     def write_snapshot(self, name: str, raw: bytes) -> None:
         """Put a file into the box itself, in one step."""
@@ -173,6 +182,7 @@ class Box:
     def last_changes(self) -> dict[str, int | None]:
         """Of each request directory, when its entries last changed; None if it is not ours any more."""
         changes: dict[str, int | None] = {}
+        self._root.mend()
         for name in REQUEST_DIRECTORIES:
             seen = self._root.entry(name)
             is_same = seen is not None and (seen.device, seen.inode) == self._identities[name]
@@ -184,13 +194,13 @@ class Box:
         return sum(
             entry.size
             for name in WRITABLE_DIRECTORIES
-            for entry in self._directories[name].entries(max_entries)
+            for entry in self.directory(name).entries(max_entries)
             if not entry.is_dir
         )
 
     def prune_replies(self, *, before_ns: int, max_entries: int) -> None:
         """Remove answers written before that time."""
-        replies = self._directories[REPLIES]
+        replies = self.directory(REPLIES)
         for entry in replies.entries(max_entries):
             if entry.mtime_ns < before_ns and not entry.is_dir:
                 replies.remove(entry.name)
@@ -207,6 +217,17 @@ class Box:
     def close(self) -> None:
         """Give the descriptors back. May be called again."""
         _close(self._root, self._directories)
+
+
+def _open_or_set_aside(root: SafeDir, directory: str) -> SafeDir | None:
+    """The directory that lies there; None if none does, or what does is no directory that we may open."""
+    try:
+        return root.own_child(directory)
+    except Vanished:
+        return None
+    except (UnsafeEntry, PermissionError):
+        root.rename(directory, _aside())
+        return None
 
 
 def _aside() -> str:

@@ -2,24 +2,28 @@
 
 import asyncio
 import contextlib
-import json
 from collections.abc import Callable
 from concurrent.futures import Executor
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
+
+import structlog
 
 from orchestrator.contracts.ids import TurnId, is_file_name
 from orchestrator.contracts.seams import Clock
 from orchestrator.contracts.wire.boxes import ACKS, CLOSE_FILE_1X, INPUT, Close, FollowUp, temporary_name
 from orchestrator.contracts.wire.codec import to_json
 from orchestrator.contracts.wire.replies import Reply
+from orchestrator.ipc.acks import read_acks
 from orchestrator.ipc.box import REQUEST_SUFFIX, Box
-from orchestrator.ipc.parse import MAX_DEPTH, MAX_REQUEST_BYTES, is_deeper_than
 from orchestrator.ipc.threads import in_thread
-from orchestrator.store.unsafe import UnsafeEntry, Vanished
+from orchestrator.store.unsafe import HOST_TROUBLE, UnsafeEntry, Vanished
 
 T = TypeVar("T")
+_log = structlog.get_logger(__name__)
 _CLOSE_SUFFIX: Final = "-close"
 _MAX_NAMES: Final = 10_000
+_TRIES: Final = 20
+_AGAIN_S: Final = 0.25
 
 
 class BoxWriter:
@@ -56,14 +60,17 @@ class BoxWriter:
         await self._do(discard)
 
     async def unread_inputs(self) -> list[str]:
-        """Stems of the follow-ups that still lie in `input/`, in order; a close sentinel is none."""
+        """Stems of the follow-ups that still lie in `input/`, in order; a close sentinel is none.
+
+        None of them, if the agent has put something else in the directory's place.
+        """
 
         def unread() -> list[str]:
             names, _ = self.box.directory(INPUT).names(_MAX_NAMES)
             stems = [name.removesuffix(REQUEST_SUFFIX) for name in names if name.endswith(REQUEST_SUFFIX)]
             return [stem for stem in stems if is_file_name(stem) and not stem.endswith(_CLOSE_SUFFIX)]
 
-        return await self._do(unread)
+        return await self._as_far_as_it_can_be_read(unread, otherwise=[])
 
     async def write_close(self, *, for_legacy: bool) -> None:
         """Ask the agent to finish its turn and exit; also in the older spelling if it needs that."""
@@ -88,8 +95,8 @@ class BoxWriter:
         await self._do(lambda: self.box.write_snapshot(name, raw))
 
     async def read_acks(self) -> dict[TurnId, object]:
-        """The JSON objects of `acks/*.json` by turn id, unreadable ones left out."""
-        return await self._do(self._acks)
+        """What `acks/*.json` says of turns, by turn id, oldest first; what is no ack is left out."""
+        return await self._as_far_as_it_can_be_read(lambda: read_acks(self.box.directory(ACKS)), otherwise={})
 
     async def close(self) -> None:
         """Give the descriptors back, after what is under way."""
@@ -99,6 +106,25 @@ class BoxWriter:
         async with self._one_at_a_time:
             return await in_thread(self._executor, work)
 
+    async def _as_far_as_it_can_be_read(self, work: Callable[[], T], *, otherwise: T) -> T:
+        """What `work` returns, or `otherwise` where the agent has made that impossible.
+
+        A burial reads so, and nothing that an agent leaves may keep it from its grave. What is our own
+        trouble, such as too many open files, is waited for a while.
+        """
+        for _ in range(_TRIES):
+            try:
+                return await self._do(work)
+            except UnsafeEntry as error:
+                _log.warning("box.not_read", box=self.name, error=error.message)
+                return otherwise
+            except OSError as error:
+                _log.warning("box.not_read", box=self.name, error=str(error))
+                if error.errno not in HOST_TROUBLE:
+                    return otherwise
+            await asyncio.sleep(_AGAIN_S)
+        return otherwise
+
     def _write_input(self, name: str, raw: bytes) -> None:
         inputs = self.box.directory(INPUT)
         uid, gid = self.box.owner
@@ -107,31 +133,9 @@ class BoxWriter:
             inputs.remove(name)
         inputs.write_new(name, raw, uid=uid, gid=gid)
 
-    def _acks(self) -> dict[TurnId, object]:
-        acks = self.box.directory(ACKS)
-        found: dict[TurnId, object] = {}
-        for name in acks.names(_MAX_NAMES)[0]:
-            turn_id = name.removesuffix(REQUEST_SUFFIX)
-            if name.endswith(REQUEST_SUFFIX) and is_file_name(turn_id):
-                with contextlib.suppress(UnsafeEntry):
-                    plain = _object(acks.read(name, MAX_REQUEST_BYTES).raw)
-                    if plain is not None:
-                        found[TurnId(turn_id)] = plain
-        return found
-
 
 def _file(stem: str) -> str:
     """The file's name for a stem of ours; an error of ours if it breaks the rule."""
     if not is_file_name(stem):
         raise ValueError(f"not a file's name: {stem!r}")
     return stem + REQUEST_SUFFIX
-
-
-def _object(raw: bytes) -> dict[str, Any] | None:
-    if is_deeper_than(raw, MAX_DEPTH):
-        return None
-    try:
-        plain = json.loads(raw.decode("utf-8"))
-    except ValueError:
-        return None
-    return plain if isinstance(plain, dict) else None

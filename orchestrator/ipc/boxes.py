@@ -156,10 +156,7 @@ class BoxKeeper:
         await emptying.take_waiting_texts(self._intake, box, at_most_s=at_most_s)
 
     async def drain(self, caller: AgentCaller, box: BoxPort) -> None:
-        """Take every request left, by the rights the agent had; returns when none lies there.
-
-        The rate of a live box holds here too, so this may wait for minutes after a flood.
-        """
+        """Take the requests left, by the rights the agent had; what is beyond one burst is refused."""
         await emptying.drain(self._intake, caller, self._writers[box.name].box)
 
     async def remove(self, name: BoxName) -> None:
@@ -243,7 +240,7 @@ class BoxKeeper:
 
     def _remove_slice(self, gone: str) -> Removal | None:
         try:
-            with self._ipc.child(gone) as tree:
+            with self._ipc.own_child(gone) as tree:
                 removal = remove_tree(tree, max_entries=_SLICE)
             if removal.is_done and not removal.left:
                 self._ipc.remove_empty(gone)
@@ -251,6 +248,9 @@ class BoxKeeper:
             return None
         except UnsafeEntry:  # a link or a file stood in the box's place
             self._ipc.remove(gone)
+            return None
+        except OSError as error:  # another user's, or a failing disk: it is out of the way as it is
+            _log.error("box.not_removed", path=str(self._path / gone), error=str(error))
             return None
         return removal
 

@@ -32,16 +32,18 @@ async def take_waiting_texts(intake: Intake, name: BoxName, *, at_most_s: float)
 
 
 async def drain(intake: Intake, caller: AgentCaller, box: Box) -> None:
-    """Take every file left, by the rights of `caller` and at the rate of a live box.
+    """Take what is left, by the rights of `caller`: one burst at once, and no more.
 
-    Its agent is dead: what is no request now is refused at once.
+    Its agent is dead: nobody waits for what lies beyond that, so it is refused, and so is at once what is
+    no request now. While the store or the disk is away this waits.
     """
     lane = intake.lane(box.name)
     if lane is None:
         lane = intake.make_lane(caller, box)
     lane.caller = caller
-    while True:
-        left = await intake.take_from(lane, only=ALL_DIRECTORIES, is_last=True)
-        if not left:
+    intake.refill(lane)
+    while await intake.take_from(lane, only=ALL_DIRECTORIES, is_last=True):
+        if (refusal := intake.why_no_more(lane)) is not None:
+            await intake.refuse_left(lane, refusal)
             return
         await asyncio.sleep(intake.wait_s(lane))

@@ -6,12 +6,14 @@ Source: contracts.md section 3.
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
+from functools import partial
 from typing import Final
 
 import structlog
 
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller
+from orchestrator.contracts.errors import ErrorCode
 from orchestrator.contracts.ids import BoxName
 from orchestrator.contracts.wire.boxes import REQUEST_DIRECTORIES
 from orchestrator.ipc.box import Box, Listing
@@ -19,10 +21,10 @@ from orchestrator.ipc.hints import Place
 from orchestrator.ipc.lane import IntakeLimits, Lane
 from orchestrator.ipc.parse import Refusal
 from orchestrator.ipc.quarantine import Quarantine
-from orchestrator.ipc.reading import Candidate, Item, NotNow, read_candidate
+from orchestrator.ipc.reading import Candidate, Item, NotNow, read_candidate, refuse_unread
 from orchestrator.ipc.submitter import Submitter
 from orchestrator.ipc.threads import in_thread
-from orchestrator.store.unsafe import UnsafeEntry
+from orchestrator.store.unsafe import HOST_TROUBLE, UnsafeEntry
 
 _log = structlog.get_logger(__name__)
 
@@ -34,6 +36,21 @@ _UNFINISHED_S: Final = 0.5
 """A file that is not JSON is given this long: its writer may not know of temporary names."""
 _AGAIN_S: Final = 0.25
 _AT_LEAST_S: Final = 0.001
+_TROUBLE_S: Final = 10.0
+"""So long a dead agent's box waits until it can be read."""
+_MAX_REFUSED: Final = 200
+_REFUSED_AT_ONCE: Final = 20
+_TOO_MUCH: Final = Refusal(
+    code=ErrorCode.RATE_LIMITED,
+    message="Its agent ended and left more requests than may go at once; this one was not done.",
+    suggestion="Send fewer requests at a time, and wait for their replies before ending.",
+)
+_NOT_READ: Final = Refusal(
+    code=ErrorCode.INTERNAL_ERROR,
+    message="Its agent ended and the file could not be read for 10 s; it was not done.",
+    suggestion="Check the disk and how many files may be open: dovecote doctor",
+)
+_NOTHING: Final = Listing(requests=[], directories=[], is_over=False)
 
 
 class Intake:
@@ -122,6 +139,29 @@ class Intake:
         async with self._one_at_a_time:
             return await self._left(lane, only)
 
+    def why_no_more(self, lane: Lane) -> Refusal | None:
+        """Why what still lies in a dead agent's box is not done any more; None while it may be."""
+        now = self._clock.monotonic()
+        if not lane.has_token(now, per_minute=self._limits.per_minute):
+            return _TOO_MUCH
+        is_hopeless = lane.troubled_since is not None and now - lane.troubled_since >= _TROUBLE_S
+        return _NOT_READ if is_hopeless else None
+
+    async def refuse_left(self, lane: Lane, refusal: Refusal) -> None:
+        """Keep the first 200 requests of a dead agent's box for the operator, with the reason why not."""
+        async with self._one_at_a_time:
+            left = sorted(await self._left(lane, ALL_DIRECTORIES))
+            kept = [Candidate(lane=lane, directory=directory, name=name) for directory, name in left if name]
+            for first in range(0, min(len(kept), _MAX_REFUSED), _REFUSED_AT_ONCE):
+                some = kept[first : min(first + _REFUSED_AT_ONCE, _MAX_REFUSED)]
+                found = await in_thread(self._executor, partial(_refuse_all, some, refusal))
+                await self._submitter.deal_with([item for item in found if isinstance(item, Item)])
+        _log.warning("box.not_emptied", box=lane.box.name, refused=len(left), why=refusal.message)
+
+    def refill(self, lane: Lane) -> None:
+        """Let a whole burst of the box go at once."""
+        lane.refill(self._clock.monotonic())
+
     def wait_s(self, lane: Lane) -> float:
         """How long until the box may be served again."""
         return max(lane.ready_at - self._clock.monotonic(), 0.0)
@@ -132,8 +172,7 @@ class Intake:
         return frozenset(
             (directory, name)
             for (_, directory), listing in zip(places, listings, strict=True)
-            if listing is not None
-            for name in listing.requests
+            for name in ([""] if listing is None else listing.requests)  # unknown is not empty
             if not lane.is_passed_over(directory, name)
         )
 
@@ -160,6 +199,9 @@ class Intake:
         items = [
             item for item in found if isinstance(item, Item) and self._is_ready(item, now, is_last=is_last)
         ]
+        for item in found:
+            if isinstance(item, Item):
+                item.candidate.lane.troubled_since = None
         for other in found:
             if isinstance(other, NotNow):
                 self._pass_by(other, now)
@@ -175,6 +217,10 @@ class Intake:
         listings = await in_thread(self._executor, lambda: self._read_listings(places))
         for (lane, directory), listing in zip(places, listings, strict=True):
             if listing is None:
+                self._wait_out(lane, now)
+                continue
+            if listing.is_closed:
+                self.report(lane, f"The directory {directory}/ cannot be looked into.")
                 continue
             lane.listed(directory, listing)
             if listing.is_over:
@@ -183,14 +229,15 @@ class Intake:
                 self.report(lane, f"A directory was made in {directory}/, where only files belong.")
 
     def _read_listings(self, places: Sequence[tuple[Lane, str]]) -> list[Listing | None]:
-        """In the thread: what lies in the directories; None where that cannot be said."""
+        """In the thread: what lies in the directories; None where that cannot be said now."""
         listings: list[Listing | None] = []
         for lane, directory in places:
             try:
                 listings.append(lane.box.listing(directory, max_entries=self._limits.max_entries))
             except (UnsafeEntry, OSError) as error:
                 _log.warning("box.not_listed", box=lane.box.name, directory=directory, error=str(error))
-                listings.append(None)
+                is_trouble = isinstance(error, OSError) and error.errno in HOST_TROUBLE
+                listings.append(None if is_trouble else _NOTHING)
         return listings
 
     def _choose(self, lanes: Sequence[Lane], only: frozenset[str], now: float) -> list[Candidate]:
@@ -231,9 +278,22 @@ class Intake:
         self._pass_by(NotNow(candidate=item.candidate, is_gone=False), now)
         return False
 
+    def _wait_out(self, lane: Lane, now: float) -> None:
+        """We could not read, for no reason of the agent's: all of its box is looked at again soon."""
+        if lane.troubled_since is None:
+            lane.troubled_since = now
+        lane.hold(until=now + _AGAIN_S)
+
     def _pass_by(self, other: NotNow, now: float) -> None:
         lane, directory, name = other.candidate.lane, other.candidate.directory, other.candidate.name
         lane.give_token_back()
-        if not other.is_gone:
+        if other.trouble is not None:
+            _log.warning("request.not_read", box=lane.box.name, directory=directory, error=other.trouble)
+            self._wait_out(lane, now)
+        elif not other.is_gone:
             lane.set_unfinished(directory, name, now)
             lane.look_again(directory, at=now + _AGAIN_S)
+
+
+def _refuse_all(candidates: Sequence[Candidate], refusal: Refusal) -> list[Item | NotNow]:
+    return [refuse_unread(candidate, refusal) for candidate in candidates]

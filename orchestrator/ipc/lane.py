@@ -35,6 +35,8 @@ class Lane:
         """Directories to be listed again."""
         self.reported: set[str] = set()
         """Violations that were told; once each."""
+        self.troubled_since: float | None = None
+        """Since when we cannot read what lies there, for no reason of the agent's; monotonic seconds."""
         self._burst = burst
         self._bucket = Bucket(tokens=burst, at=now)
         self._names: dict[str, deque[str]] = {directory: deque() for directory in REQUEST_DIRECTORIES}
@@ -93,6 +95,15 @@ class Lane:
         if wait_s > 0:
             self.ready_at = now + wait_s
         return wait_s == 0
+
+    def has_token(self, now: float, *, per_minute: float | None) -> bool:
+        """Whether one more might go now."""
+        return per_minute is None or take(self._bucket, now, per_minute=per_minute, burst=self._burst)[1] == 0
+
+    def refill(self, now: float) -> None:
+        """A whole burst may go at once."""
+        self._bucket = Bucket(tokens=self._burst, at=now)
+        self.ready_at = now
 
     def give_token_back(self) -> None:
         """What was taken was no request after all."""

@@ -21,6 +21,7 @@ _KEPT: Final = frozenset(
         ErrorCode.INVALID_REQUEST,
         ErrorCode.UNKNOWN_TYPE,
         ErrorCode.FORBIDDEN,
+        ErrorCode.RATE_LIMITED,
         ErrorCode.INTERNAL_ERROR,
     }
 )

@@ -10,12 +10,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+import structlog
+
 from orchestrator.contracts.ids import BoxName
 from orchestrator.store.refusals import BOX_SUFFIX, REASON_SUFFIX
 from orchestrator.store.safe_dir import SafeDir
 from orchestrator.store.tree_removal import remove_tree
-from orchestrator.store.unsafe import Vanished, printable
+from orchestrator.store.unsafe import UnsafeEntry, Vanished, printable
 
+_log = structlog.get_logger(__name__)
 KEEP_FOR: Final = timedelta(days=7)
 MAX_ENTRIES: Final = 1_000
 """Refused requests kept for one box; each may be two files."""
@@ -73,6 +76,7 @@ class Quarantine:
 
     def take_in(self, ipc: SafeDir, name: BoxName, *, at: datetime) -> None:
         """Move the whole box `name` from `ipc` here."""
+        ipc.mend_child(name)  # a directory moves only with the right to write in it
         with self._folder(name) as folder:
             ipc.rename(name, f"{_ms(at)}-{secrets.token_hex(3)}{BOX_SUFFIX}", to=folder)
 
@@ -85,6 +89,8 @@ class Quarantine:
                         self._errors.remove_empty(name)
             except Vanished:
                 continue
+            except (UnsafeEntry, OSError) as error:
+                _log.warning("evidence.not_pruned", name=name, error=str(error))
             self._put_since_prune.pop(BoxName(name), None)
 
     def close(self) -> None:
@@ -106,15 +112,22 @@ def _prune(folder: SafeDir, now: datetime) -> int:
     surplus = {name.removesuffix(REASON_SUFFIX) for name in reasons[: max(len(reasons) - MAX_ENTRIES, 0)]}
     gone = [name for name in names if name < oldest or name.removesuffix(REASON_SUFFIX) in surplus]
     for name in gone:
-        entry = folder.entry(name)
-        if entry is not None and entry.is_dir:
-            with folder.child(name) as below:
-                is_empty = (removal := remove_tree(below, max_entries=_SLICE)).is_done and not removal.left
-            if is_empty:  # else it goes on with the next pruning
-                folder.remove_empty(name)
-        elif entry is not None:
-            folder.remove(name)
+        try:
+            _remove(folder, name)
+        except (UnsafeEntry, OSError) as error:
+            _log.warning("evidence.not_removed", name=name, error=str(error))
     return len(names) - len(gone)
+
+
+def _remove(folder: SafeDir, name: str) -> None:
+    entry = folder.entry(name)
+    if entry is not None and entry.is_dir:
+        with folder.own_child(name) as below:
+            is_empty = (removal := remove_tree(below, max_entries=_SLICE)).is_done and not removal.left
+        if is_empty:  # else it goes on with the next pruning
+            folder.remove_empty(name)
+    elif entry is not None:
+        folder.remove(name)
 
 
 def _ms(at: datetime) -> int:

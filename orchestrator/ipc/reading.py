@@ -11,7 +11,7 @@ from orchestrator.ipc.lane import Lane
 from orchestrator.ipc.parse import ParsedRequest, Refusal, parse_request
 from orchestrator.store.entry import ReadFile
 from orchestrator.store.requests import RequestKey
-from orchestrator.store.unsafe import Busy, UnsafeEntry, Vanished, printable
+from orchestrator.store.unsafe import HOST_TROUBLE, Busy, UnsafeEntry, Vanished, printable
 
 _SIGNED_64: Final = (1 << 63) - 1
 
@@ -40,16 +40,20 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotNow:
-    """Nothing to take under that name. is_gone: for good; else it may be right later."""
+    """Nothing to take under that name. is_gone: for good; else it may be right later.
+
+    trouble: what kept us from reading it that is not the file's doing, such as too many open files.
+    """
 
     candidate: Candidate
     is_gone: bool
+    trouble: str | None = None
 
 
 def read_candidate(candidate: Candidate, *, is_last: bool) -> Item | NotNow:
     """Read and parse one file.
 
-    is_last: nobody writes there any more, so what cannot be read now is refused now.
+    is_last: nobody writes there any more, so what its writer did not finish is refused now.
     """
     box = candidate.lane.box
     try:
@@ -63,6 +67,8 @@ def read_candidate(candidate: Candidate, *, is_last: bool) -> Item | NotNow:
     except UnsafeEntry as unsafe:
         return _unread(candidate, unsafe.message)
     except OSError as error:
+        if error.errno in HOST_TROUBLE:
+            return NotNow(candidate=candidate, is_gone=False, trouble=error.strerror)
         return _unread(candidate, f"The file cannot be read: {error.strerror}.")
     key = RequestKey(
         box=box.name,
@@ -76,6 +82,14 @@ def read_candidate(candidate: Candidate, *, is_last: bool) -> Item | NotNow:
     if not is_file_name(candidate.name.removesuffix(REQUEST_SUFFIX)):
         verdict = _misnamed(candidate.name, verdict)
     return Item(candidate=candidate, file=file, key=key, verdict=verdict)
+
+
+def refuse_unread(candidate: Candidate, refusal: Refusal) -> Item | NotNow:
+    """As `read_candidate`, of a file that is not done whatever it asks for; it is kept with the reason."""
+    found = read_candidate(candidate, is_last=True)
+    if isinstance(found, NotNow):
+        return found if found.is_gone else Item(candidate=candidate, file=None, key=None, verdict=refusal)
+    return replace(found, verdict=replace(refusal, request_id=found.verdict.request_id))
 
 
 def _unread(candidate: Candidate, message: str) -> Item:

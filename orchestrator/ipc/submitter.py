@@ -68,6 +68,7 @@ class Submitter:
             )
         except Unavailable as error:
             _log.warning("request.held", box=lane.box.name, error=error.message)
+            lane.give_token_back()
             lane.hold(until=self._services.clock.monotonic() + _HELD_S)
         # A request on which our own code fails would otherwise end the process at each start again.
         except Exception:
@@ -89,7 +90,9 @@ class Submitter:
         known_gone = {id(conclusion) for conclusion in gone}
         for conclusion in conclusions:
             if id(conclusion) not in known_gone:
-                conclusion.item.candidate.lane.hold(until=self._services.clock.monotonic() + _HELD_S)
+                lane = conclusion.item.candidate.lane
+                lane.give_token_back()
+                lane.hold(until=self._services.clock.monotonic() + _HELD_S)
         await self._forget([each.item.key for each in gone if each.has_effect_row and each.item.key])
 
     async def _forget(self, keys: Sequence[RequestKey]) -> None:

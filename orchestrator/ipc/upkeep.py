@@ -44,8 +44,7 @@ class Upkeep:
         rounds = 0
         while True:
             if rounds % _PRUNE_EVERY == 0:
-                now = self.clock.now()
-                await in_thread(self.executor, partial(self.quarantine.prune, now=now))
+                await in_thread(self.executor, self._prune_evidence)
             await self.look_once()
             rounds += 1
             await asyncio.sleep(_EVERY_S)
@@ -59,6 +58,12 @@ class Upkeep:
             if lane is not None and size_bytes > self.limits.max_box_bytes:
                 limit_mib = self.limits.max_box_bytes / _MIB
                 self.intake.report(lane, f"The box holds more than {limit_mib:g} MiB.")
+
+    def _prune_evidence(self) -> None:
+        try:
+            self.quarantine.prune(now=self.clock.now())
+        except (UnsafeEntry, OSError) as error:
+            _log.warning("evidence.not_pruned", error=str(error))
 
     def _look(self, box: Box) -> int:
         before_ns = int((self.clock.now() - KEEP_REPLIES).timestamp() * 1_000_000_000)

@@ -45,11 +45,16 @@ class BoundMount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Descriptors:
-    """Numbers of the descriptors bwrap is given. user_namespace: one made ahead; None: it makes its own."""
+    """Numbers of the descriptors bwrap is given.
+
+    user_namespace: one made ahead; None: it makes its own. syscalls: a filter for the kernel to read;
+    None: there is none for this kind of machine.
+    """
 
     status: int
     gate: int
     user_namespace: int | None
+    syscalls: int | None
 
 
 def bubblewrap_arguments(
@@ -66,6 +71,7 @@ def bubblewrap_arguments(
         *_namespaces(descriptors),
         *("--die-with-parent", "--new-session", "--hostname", "dovecote"),
         *("--json-status-fd", str(descriptors.status), "--block-fd", str(descriptors.gate)),
+        *(("--seccomp", str(descriptors.syscalls)) if descriptors.syscalls is not None else ()),
         "--clearenv",
         *(word for name, value in plan.environment.items() for word in ("--setenv", name, value)),
         *_system(plan, system, programs),
@@ -102,6 +108,8 @@ def _system(plan: LaunchPlan, system: HostSystem, programs: Programs) -> list[st
         *(word for path in system.directories for word in ("--ro-bind", path, path)),
         *(word for target, path in system.links for word in ("--symlink", target, path)),
         *("--proc", "/proc", "--dev", "/dev"),
+        # It lists the kernel's keys, the host's among them: no namespace keeps them apart.
+        *("--ro-bind-try", "/dev/null", "/proc/keys"),
         # bwrap's own /dev is a writable tmpfs without a bound.
         *("--perms", "1777", "--size", str(limits.shm_bytes), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),
         *("--perms", "1777", "--size", str(limits.tmp_bytes), "--tmpfs", "/tmp"),

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Final
+from typing import IO, Final
 
 from orchestrator.contracts.errors import StartFailed
 from orchestrator.contracts.records.launch import LaunchPlan
@@ -42,7 +42,11 @@ _ADDRESSES_BESIDE_MEMORY: Final = 512 * 1024**2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Equipment:
-    """What all starts share; found once, by trying. takes_descriptors: bwrap can mount what was opened."""
+    """What all starts share; found once, by trying.
+
+    takes_descriptors: bwrap can mount what was opened. syscalls: the kernel's filter; None: no rules are
+    known for this kind of machine.
+    """
 
     bwrap: str
     takes_descriptors: bool
@@ -50,6 +54,7 @@ class Equipment:
     interpreter: Interpreter
     programs: Programs
     parents: Parents
+    syscalls: bytes | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +96,10 @@ def _start_bwrap(
     status, their_status = os.pipe()
     gate.setblocking(False)
     try:
-        with their_gate, os.fdopen(their_status, "wb") as theirs:
+        with their_gate, os.fdopen(their_status, "wb") as theirs, ExitStack() as undo:
+            rules: int | None = None
+            if equipment.syscalls is not None:
+                rules = undo.enter_context(_memory_file("syscalls", equipment.syscalls)).fileno()
             arguments = bubblewrap_arguments(
                 plan,
                 system=equipment.system,
@@ -99,11 +107,14 @@ def _start_bwrap(
                 interpreter=equipment.interpreter,
                 mounts=[_bound(each, equipment) for each in mounts],
                 descriptors=Descriptors(
-                    status=theirs.fileno(), gate=their_gate.fileno(), user_namespace=user_namespace
+                    status=theirs.fileno(),
+                    gate=their_gate.fileno(),
+                    user_namespace=user_namespace,
+                    syscalls=rules,
                 ),
             )
             passed = [theirs.fileno(), their_gate.fileno(), *(each.descriptor for each in mounts)]
-            passed += [] if user_namespace is None else [user_namespace]
+            passed += [each for each in (user_namespace, rules) if each is not None]
             process = _exec(plan, equipment.bwrap, arguments, passed)
     except BaseException:
         gate.close()
@@ -117,9 +128,8 @@ def _exec(
 ) -> subprocess.Popen[bytes]:
     """Start bwrap with its options in a file: every user of the host may read a command line."""
     end_of_options = arguments.index("--")
-    with os.fdopen(os.memfd_create("arguments"), "wb") as options:
-        options.write(b"".join(os.fsencode(word) + b"\0" for word in arguments[:end_of_options]))
-        options.seek(0)
+    words = b"".join(os.fsencode(word) + b"\0" for word in arguments[:end_of_options])
+    with _memory_file("arguments", words) as options:
         name = f"{LABEL}:{plan.instance_id}:{plan.agent_id}"
         try:
             return start_process(
@@ -132,11 +142,21 @@ def _exec(
             raise StartFailed(f"{bwrap} can't be started: {error.strerror}.") from error
 
 
+def _memory_file(name: str, content: bytes) -> IO[bytes]:
+    """A file without a place, to be read from its beginning."""
+    file = os.fdopen(os.memfd_create(name), "wb", buffering=0)
+    file.write(content)
+    file.seek(0)
+    return file
+
+
 async def _meet(starting: _Starting, *, group: Cgroup, executor: Executor) -> Sandbox:
     """Learn which process is the first one inside. By then it is bound to die with us."""
     with ExitStack() as undo:
         undo.callback(executor.submit, starting.process.wait)
         undo.callback(starting.process.kill)
+        # Theirs until `adopt` has ended well: a start may be cut short before that.
+        undo.callback(_close_pipes, starting.process)
         status, status_transport = await listen_on(starting.status)
         undo.callback(status_transport.close)
         child = await adopt(starting.process, executor)
@@ -149,7 +169,7 @@ async def _meet(starting: _Starting, *, group: Cgroup, executor: Executor) -> Sa
         pid = _child_pid(line)
         key = procfs.key_of(pid) if pid is not None else None
         if pid is None or key is None:
-            raise StartFailed(f"bwrap could not build the walls: {await child.ending()}")
+            raise StartFailed(f"bwrap could not build the walls: {await child.ending()}.")
         # bwrap has not reaped it before we let it end, so the number is still its own.
         pidfd = os.pidfd_open(pid)
         undo.pop_all()
@@ -162,6 +182,12 @@ async def _meet(starting: _Starting, *, group: Cgroup, executor: Executor) -> Sa
         cgroup=group,
         executor=executor,
     )
+
+
+def _close_pipes(process: subprocess.Popen[bytes]) -> None:
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            pipe.close()
 
 
 def _child_pid(line: bytes | None) -> int | None:
@@ -197,7 +223,7 @@ async def _open_gate(gate: socket.socket, sandbox: Sandbox) -> None:
             await loop.sock_recv(gate, 1)
     except (ConnectionError, TimeoutError) as error:
         sandbox.kill()
-        raise StartFailed(f"bwrap could not build the walls: {await sandbox.child.ending()}") from error
+        raise StartFailed(f"bwrap could not build the walls: {await sandbox.child.ending()}.") from error
 
 
 def _watch(plan: LaunchPlan, sandbox: Sandbox, executor: Executor) -> MemoryWatch:

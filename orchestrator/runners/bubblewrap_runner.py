@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import platform
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -13,7 +14,7 @@ from orchestrator.contracts.errors import ErrorCode, StartFailed, Unavailable
 from orchestrator.contracts.ids import AgentId, GroupFolder, new_id
 from orchestrator.contracts.records.launch import LaunchPlan
 from orchestrator.runners import cgroup as cgroups
-from orchestrator.runners import host_system, procfs
+from orchestrator.runners import host_system, procfs, syscall_filter
 from orchestrator.runners.bubblewrap_handle import BubblewrapHandle
 from orchestrator.runners.bubblewrap_opening import LABEL, Equipment, open_sandbox
 from orchestrator.runners.procfs import ProcessKey
@@ -115,6 +116,7 @@ class BubblewrapRunner:
 
     def _look_around(self, bwrap: str) -> Equipment:
         interpreter = choose_interpreter()
+        machine = platform.machine()
         return Equipment(
             bwrap=bwrap,
             takes_descriptors=host_system.binds_descriptors(bwrap),
@@ -122,6 +124,7 @@ class BubblewrapRunner:
             interpreter=interpreter,
             programs=ensure_programs(self._programs_directory, interpreter),
             parents=cgroups.probe_parents(),
+            syscalls=syscall_filter.kernel_program(machine) if syscall_filter.is_known(machine) else None,
         )
 
     async def _with_tools(self, equipment: Equipment) -> Equipment:

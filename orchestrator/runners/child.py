@@ -5,6 +5,7 @@ import os
 import subprocess
 from collections.abc import AsyncIterator, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import ExitStack
 from typing import IO
 
 from orchestrator.contracts.errors import StartFailed
@@ -163,18 +164,16 @@ async def adopt(process: subprocess.Popen[bytes], executor: Executor) -> Child:
     assert process.stdin is not None
     assert process.stdout is not None
     assert process.stderr is not None
-    try:
-        return Child(
-            process,
-            stdin=await _writer(process.stdin),
-            stdout=await _reader(process.stdout),
-            stderr=await _reader(process.stderr),
-            executor=executor,
-        )
-    except BaseException:
+    with ExitStack() as undo:
         for pipe in (process.stdin, process.stdout, process.stderr):
-            pipe.close()
-        raise
+            undo.callback(pipe.close)
+        stdin = await _writer(process.stdin)
+        undo.callback(stdin.transport.abort)
+        stdout = await _reader(process.stdout)
+        undo.callback(stdout[1].close)
+        stderr = await _reader(process.stderr)
+        undo.pop_all()
+    return Child(process, stdin=stdin, stdout=stdout, stderr=stderr, executor=executor)
 
 
 async def _reader(pipe: IO[bytes]) -> tuple[asyncio.StreamReader, asyncio.BaseTransport]:

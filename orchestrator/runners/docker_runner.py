@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import platform
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
@@ -16,7 +17,7 @@ import docker.types
 from orchestrator.contracts.errors import StartFailed, Unavailable
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND, LaunchPlan
-from orchestrator.runners import mount_check
+from orchestrator.runners import mount_check, syscall_filter
 from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.docker_handle import DockerHandle, remove_container
 from orchestrator.runners.docker_stream import Attachment
@@ -45,6 +46,7 @@ class DockerRunner:
         self._image = image
         self._engine = Engine(engine_url)
         self._own: Stamps | None = None
+        self._security: list[str] | None = None
         self._lost: set[str] = set()
         """Containers that could not be removed: they are, before another one is started."""
 
@@ -130,8 +132,11 @@ class DockerRunner:
         state = image_state(client, image, self._stamps())
         if (refusal := _refusal(image, state)) is not None:
             raise refusal
+        if self._security is None:
+            self._security = security_options(client.info(), machine=platform.machine())
+        arguments = _arguments(client, plan, image=image, security=self._security)
         try:
-            container_id = str(client.api.create_container(**_arguments(client, plan, image))["Id"])
+            container_id = str(client.api.create_container(**arguments)["Id"])
         except docker.errors.NotFound as error:
             raise StartFailed(
                 f"The engine lost {image} just now: {error.explanation}.", suggestion=REBUILD
@@ -170,7 +175,21 @@ def _refusal(image: str, state: ImageState) -> StartFailed | None:
     return None
 
 
-def _arguments(client: docker.DockerClient, plan: LaunchPlan, image: str) -> dict[str, Any]:
+def security_options(engine_info: Mapping[str, Any], *, machine: str) -> list[str]:
+    """With our profile of system calls where the engine can filter them and the rules know the machine."""
+    options = ["no-new-privileges:true"]
+    # As in "name=seccomp,profile=default". An engine without it starts nothing that has a profile.
+    can_filter = any(
+        str(option).startswith("name=seccomp") for option in engine_info.get("SecurityOptions") or ()
+    )
+    if can_filter and syscall_filter.is_known(machine):
+        options.append(f"seccomp={syscall_filter.docker_profile()}")
+    return options
+
+
+def _arguments(
+    client: docker.DockerClient, plan: LaunchPlan, *, image: str, security: Sequence[str]
+) -> dict[str, Any]:
     return {
         "image": image,
         "name": plan.agent_id,
@@ -182,7 +201,7 @@ def _arguments(client: docker.DockerClient, plan: LaunchPlan, image: str) -> dic
         "stdin_open": True,
         # Not detached: so its standard input ends when ours does.
         "detach": False,
-        "host_config": _host_config(client, plan),
+        "host_config": _host_config(client, plan, security=security),
         **_command(plan),
     }
 
@@ -211,7 +230,9 @@ def _labels(plan: LaunchPlan) -> dict[str, str]:
     }
 
 
-def _host_config(client: docker.DockerClient, plan: LaunchPlan) -> Mapping[str, Any]:
+def _host_config(
+    client: docker.DockerClient, plan: LaunchPlan, *, security: Sequence[str]
+) -> Mapping[str, Any]:
     limits = plan.limits
     options = "rw,nosuid,nodev,mode=1777"
     return client.api.create_host_config(
@@ -231,7 +252,7 @@ def _host_config(client: docker.DockerClient, plan: LaunchPlan) -> Mapping[str, 
         tmpfs={"/tmp": f"{options},size={limits.tmp_bytes}"},
         shm_size=limits.shm_bytes,
         cap_drop=["ALL"],
-        security_opt=["no-new-privileges:true"],
+        security_opt=list(security),
         init=True,
         pids_limit=limits.processes,
         mem_limit=limits.memory_bytes,

@@ -111,6 +111,11 @@ def _default_timezone(environment: Mapping[str, str]) -> tuple[Given, list[str]]
 
 def _from_file(path: Path) -> dict[str, Given]:
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            # Reading a pipe would wait for a writer, and a device may never end.
+            raise InvalidSettings(
+                f"{path} is a pipe, a socket or a device.", suggestion="Put a text file there, or nothing."
+            )
         text = path.read_text(encoding="utf-8")
         tree = tomllib.loads(text)
     except FileNotFoundError:

@@ -103,7 +103,7 @@ class AgentSettings(Section):
     container_timeout_s: Number = Field(1800, ge=120, le=86_400, description="silence in a turn that ends it")
     turn_limit_s: Number = Field(7200, ge=120, le=86_400, description="longest turn")
     idle_timeout_s: Number = Field(600, ge=1, le=86_400, description="an idle agent is closed after this")
-    start_timeout_s: Number = Field(60, ge=1, le=3600, description="time to say that it is ready")
+    start_timeout_s: Number = Field(60, ge=1, le=3600, description="longest start, until it has its input")
     stop_grace_s: Number = Field(10, ge=0, le=300, description="time between SIGTERM and SIGKILL")
     memory_bytes: Whole = Field(1024 * MIB, ge=64 * MIB, le=1024**4, description="memory of one container")
     processes: Whole = Field(256, ge=16, le=32_768, description="processes in one container")

@@ -56,9 +56,19 @@ RETURNING *
 """
 TURN: Final = "SELECT * FROM turns WHERE agent_id = :agent_id AND turn_id = :turn_id"
 ANY_EFFECT: Final = "SELECT 1 FROM turns WHERE agent_id = :agent_id AND effects > 0 LIMIT 1"
-COUNT_EFFECT: Final = """
-UPDATE turns SET effects = effects + 1, outputs = outputs + :is_output
+COUNT_OUTPUT: Final = """
+UPDATE turns SET effects = effects + 1, outputs = outputs + 1
  WHERE agent_id = :agent_id AND turn_id = :turn_id
+"""
+COUNT_EFFECT: Final = """
+UPDATE turns SET effects = effects + 1 WHERE agent_id = :agent_id AND ended_ms IS NULL
+"""
+END_JOINED: Final = """
+UPDATE turns SET ended_ms = :at_ms, status = 'joined'
+ WHERE agent_id = :agent_id AND ended_ms IS NULL
+   AND NOT EXISTS (SELECT 1 FROM messages
+                    WHERE messages.agent_id = turns.agent_id AND messages.turn_id = turns.turn_id
+                      AND messages.status = 'dispatched')
 """
 PRUNE_TURNS: Final = """
 DELETE FROM turns WHERE agent_id IN (SELECT agent_id FROM agents WHERE ended_ms < :before_ms)
@@ -156,7 +166,7 @@ def last_of_box(tx: Transaction, box: BoxName) -> Agent | None:
 
 
 def start_turn(tx: Transaction, agent_id: AgentId, turn_id: TurnId, chat_jid: Jid, *, at: datetime) -> None:
-    """Note that a turn is under way; saying it again changes nothing."""
+    """Note that the agent was given a turn; saying it again changes nothing."""
     tx.execute(
         START_TURN, {"turn_id": turn_id, "agent_id": agent_id, "chat_jid": chat_jid, "at_ms": to_ms(at)}
     )
@@ -198,9 +208,23 @@ def has_effects(tx: Transaction, agent_id: AgentId) -> bool:
     return tx.one(ANY_EFFECT, {"agent_id": agent_id}) is not None
 
 
-def count_effect(tx: Transaction, agent_id: AgentId, turn_id: TurnId, *, is_output: bool) -> None:
-    """A text or a command of this turn was committed: from now on it can't run again unseen."""
-    tx.execute(COUNT_EFFECT, {"agent_id": agent_id, "turn_id": turn_id, "is_output": int(is_output)})
+def count_output(tx: Transaction, agent_id: AgentId, turn_id: TurnId) -> None:
+    """A pair of this turn was committed: from now on it can't run again unseen."""
+    tx.execute(COUNT_OUTPUT, {"agent_id": agent_id, "turn_id": turn_id})
+
+
+def count_effect(tx: Transaction, agent_id: AgentId) -> None:
+    """A command was committed that may belong to any turn the agent was given and has not ended.
+
+    A request can overtake the event that names its turn, so it counts for all that are open: a turn is
+    rather told as half done than done twice.
+    """
+    tx.execute(COUNT_EFFECT, {"agent_id": agent_id})
+
+
+def end_joined_turns(tx: Transaction, agent_id: AgentId, *, at: datetime) -> None:
+    """Turns whose messages all went into others are over."""
+    tx.execute(END_JOINED, {"agent_id": agent_id, "at_ms": to_ms(at)})
 
 
 def prune(tx: Transaction, *, before: datetime) -> None:

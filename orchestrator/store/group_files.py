@@ -26,7 +26,7 @@ def read_instructions(groups: Path, folder: str) -> str:
     except Vanished:
         return ""
     except UnsafeEntry as error:
-        raise OSError(f"{groups / folder / AGENT_FILE}: {error.message}") from error
+        raise _failed(groups / folder / AGENT_FILE, error) from error
 
 
 def give_workspace(groups: Path, folder: GroupFolder, *, uid: int | None, gid: int | None) -> Path:
@@ -39,16 +39,36 @@ def give_workspace(groups: Path, folder: GroupFolder, *, uid: int | None, gid: i
         with SafeDir.open(groups) as parent:
             if parent.entry(folder) is None:
                 parent.make_child(folder, mode=mode).close()
-            with parent.child(folder) as group:
+            with parent.own_child(folder) as group:
                 group.give(mode=mode)
                 _keep_private(group)
                 if group.entry(WORKSPACE) is None:
                     group.make_child(WORKSPACE, mode=0o700, uid=uid, gid=gid).close()
-                with group.child(WORKSPACE) as workspace:
+                with group.own_child(WORKSPACE) as workspace:
                     _hand_over(workspace, uid=uid, gid=gid)
     except UnsafeEntry as error:
-        raise OSError(f"{groups / folder}: {error.message}") from error
+        raise _failed(groups / folder, error) from error
     return group_workspace(groups, folder)
+
+
+def give_home(home: Path, *, uid: int | None, gid: int | None) -> None:
+    """The session home of an agent, there, owned by it and open to it, whatever it did to its modes.
+
+    Raises OSError, also when a link or a file is in the way.
+    """
+    home.parent.mkdir(mode=0o711, parents=True, exist_ok=True)
+    try:
+        with SafeDir.open(home.parent) as parent:
+            if parent.entry(home.name) is None:
+                parent.make_child(home.name, mode=0o700, uid=uid, gid=gid).close()
+            with parent.own_child(home.name) as itself:
+                itself.give(mode=0o700, uid=uid, gid=gid)
+    except UnsafeEntry as error:
+        raise _failed(home, error) from error
+
+
+def _failed(path: Path, error: UnsafeEntry) -> OSError:
+    return OSError(f"{path}: {error.message.removesuffix('.')}")
 
 
 def _keep_private(group: SafeDir) -> None:

@@ -4,7 +4,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from orchestrator.contracts.ids import AgentId, Jid, MessageId, TurnId
@@ -44,7 +44,7 @@ SELECT m.chat_jid, g.folder, g.last_served, min(m.seq) AS oldest_seq, m.due_ms
   FROM messages AS m JOIN groups AS g ON g.jid = m.chat_jid
  WHERE m.status = 'pending' AND m.is_trigger = 1
  GROUP BY m.chat_jid
-HAVING m.due_ms <= :now_ms
+HAVING m.due_ms <= :now_ms OR m.due_ms > :too_far_ms
 """
 PENDING_TRIGGERS: Final = """
 SELECT * FROM messages
@@ -178,8 +178,12 @@ def add(
     return None if row is None else int(row["seq"])
 
 
-def waiting_chats(tx: Transaction, *, now: datetime) -> list[WaitingChat]:
-    """The chats that want a turn. A chat whose oldest trigger backs off waits as a whole."""
+def waiting_chats(tx: Transaction, *, now: datetime, longest_wait: timedelta) -> list[WaitingChat]:
+    """The chats that want a turn. A chat whose oldest trigger backs off waits as a whole.
+
+    A wait that seems longer than `longest_wait` was begun before the wall clock was set back: it is over.
+    """
+    wanted = {"now_ms": to_ms(now), "too_far_ms": to_ms(now + longest_wait)}
     return [
         WaitingChat(
             chat_jid=Jid(row["chat_jid"]),
@@ -187,7 +191,7 @@ def waiting_chats(tx: Transaction, *, now: datetime) -> list[WaitingChat]:
             oldest_seq=row["oldest_seq"],
             last_served=row["last_served"],
         )
-        for row in tx.all(WAITING_CHATS, {"now_ms": to_ms(now)})
+        for row in tx.all(WAITING_CHATS, wanted)
     ]
 
 

@@ -44,10 +44,10 @@ SELECT * FROM outbox
  WHERE status IN ('queued', 'sending', 'unknown') AND status = 'sending'
  ORDER BY chat_jid, id
 """
-TEXTS_OF_TURN: Final = """
+TEXTS_REQUESTED: Final = """
 SELECT source, source_key, group_concat(text, char(10)) AS text
   FROM (SELECT * FROM outbox
-         WHERE agent_id = :agent_id AND turn_id = :turn_id AND source = 'request' ORDER BY id)
+         WHERE agent_id = :agent_id AND created_ms >= :since_ms AND source = 'request' ORDER BY id)
  GROUP BY source, source_key
 """
 IS_OURS: Final = """
@@ -178,9 +178,9 @@ def in_flight_of_chat(tx: Transaction, chat: Jid) -> list[OutboxItem]:
     return [_item(row) for row in tx.all(IN_FLIGHT_OF_CHAT, {"chat": chat})]
 
 
-def requested_texts(tx: Transaction, agent_id: AgentId, turn_id: TurnId) -> list[str]:
-    """What the agent sent by request in this turn, each text whole again."""
-    rows = tx.all(TEXTS_OF_TURN, {"agent_id": agent_id, "turn_id": turn_id})
+def requested_texts(tx: Transaction, agent_id: AgentId, *, since: datetime) -> list[str]:
+    """What the agent sent by request from that instant on, each text whole again."""
+    rows = tx.all(TEXTS_REQUESTED, {"agent_id": agent_id, "since_ms": to_ms(since)})
     return [row["text"] for row in rows]
 
 

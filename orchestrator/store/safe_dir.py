@@ -5,10 +5,12 @@ or a file later can lead anywhere else. Everything here blocks: callers use a th
 Source: contracts.md section 3.
 """
 
+import contextlib
 import errno
 import itertools
 import os
 import secrets
+import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -43,6 +45,11 @@ class SafeDir:
         with refusing(name, is_dir=True):
             return SafeDir(os.open(_one(name), _DIR_FLAGS, dir_fd=self._fd))
 
+    def own_child(self, name: str) -> "SafeDir":
+        """As `child`, of a directory whose rights our own user may have taken away: they are given back."""
+        self.mend_child(name)
+        return self.child(name)
+
     def descend(self, names: Sequence[str]) -> "SafeDir":
         """The directory that lies below this one by `names`, each opened in the one before."""
         here = SafeDir(os.open(".", _DIR_FLAGS, dir_fd=self._fd))
@@ -75,6 +82,28 @@ class SafeDir:
         if uid is not None or gid is not None:
             os.fchown(self._fd, -1 if uid is None else uid, -1 if gid is None else gid)
         os.fchmod(self._fd, mode)
+
+    def mend(self) -> None:
+        """Give ourselves back the rights on this directory, if our own user took them away."""
+        mode = stat.S_IMODE(os.fstat(self._fd).st_mode)
+        if mode & stat.S_IRWXU != stat.S_IRWXU:
+            with contextlib.suppress(OSError):  # another's: what follows fails and says so
+                os.fchmod(self._fd, mode | stat.S_IRWXU)
+
+    def mend_child(self, name: str) -> None:
+        """As `mend`, of the directory `name`, which need not let itself be opened. A link stays as it is."""
+        entry = self.entry(name)
+        closed = entry is not None and entry.is_dir and entry.mode & stat.S_IRWXU != stat.S_IRWXU
+        if entry is None or not closed or not hasattr(os, "O_PATH"):
+            return
+        # Opened as a mere place, which needs no right on it.
+        flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        with contextlib.suppress(OSError):  # what follows fails and says so
+            fd = os.open(_one(name), flags, dir_fd=self._fd)
+            try:
+                os.chmod(f"/proc/self/fd/{fd}", stat.S_IMODE(entry.mode) | stat.S_IRWXU)
+            finally:
+                os.close(fd)
 
     def names(self, limit: int) -> tuple[list[str], bool]:
         """Up to `limit` names in order, and whether there are more. Which ones, if so, is not said."""

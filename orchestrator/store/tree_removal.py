@@ -48,8 +48,7 @@ class _Slice:
         self.room = room
         self.removed = 0
         self.left: set[str] = set()
-        if top.itself().mode & 0o700 != 0o700:
-            top.give(mode=0o700)
+        top.mend()
 
     def next_batch(self, *, at_most: int) -> list[tuple[str, bool]]:
         """Entries of the top that have not been given up, with whether each is a real directory."""
@@ -82,7 +81,7 @@ class _Slice:
 
     def _empty(self, name: str) -> bool:
         """Remove the files in the directory and move its directories up; False if something resists."""
-        _mend(self._top, name)
+        self._top.mend_child(name)
         resisted = False
         with self._top.child(name) as below:
             if below.itself().device != self._device:
@@ -91,7 +90,7 @@ class _Slice:
                 self.room -= 1
                 try:
                     if entry.is_dir(follow_symlinks=False):
-                        _mend(below, entry.name)
+                        below.mend_child(entry.name)
                         below.rename(entry.name, f".gone-{secrets.token_hex(8)}", to=self._top)
                     else:
                         self.removed += below.remove(entry.name)
@@ -100,21 +99,3 @@ class _Slice:
                 except (UnsafeEntry, OSError):
                     resisted = True
         return not resisted
-
-
-def _mend(parent: SafeDir, name: str) -> None:
-    """Give ourselves the rights on a directory whose owner, our own user, took them away."""
-    entry = parent.entry(name)
-    if entry is None or not entry.is_dir or entry.mode & 0o700 == 0o700 or not hasattr(os, "O_PATH"):
-        return
-    try:
-        # Opened as a mere place, which needs no right on it; a link is refused.
-        fd = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent.fileno())
-    except OSError:
-        return
-    try:
-        os.chmod(f"/proc/self/fd/{fd}", 0o700)
-    except OSError:
-        return  # what follows fails and says so
-    finally:
-        os.close(fd)

@@ -58,6 +58,8 @@ def printable(name: str) -> str:
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
+HOST_TROUBLE: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO})
+"""What says nothing of the entry: we are short of something, or the disk fails. Later it may be right."""
 _NOT_A_FILE: Final = frozenset({errno.ELOOP, errno.ENXIO, errno.ENODEV, errno.EISDIR, errno.EMLINK})
 _GONE: Final = frozenset({errno.ENOENT, errno.ESTALE})
 

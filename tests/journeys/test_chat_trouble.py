@@ -63,6 +63,28 @@ async def test_starts_that_fail_are_told_once_after_the_third_and_once_when_it_i
     assert row == {"tries": 0, "status": "settled"}
 
 
+async def test_an_engine_that_hangs_ends_the_start_in_its_time_and_the_message_runs_again(
+    home: HomeOnDisk,
+) -> None:
+    await home.add_group()
+    home.set(agent__start_timeout_s=1)
+    home.play(ECHO)
+    clock = ShiftedClock()
+    runner = FlakyRunner(ProcessRunner(programs_directory=home.opened().paths.programs))
+    runner.trouble, runner.hangs = None, True
+
+    async with home.running(clock=clock, runner=(runner, "a hanging one")):
+        message = home.ask("one")
+        await eventually(lambda: runner.starts == 1, what=home.story)
+        await eventually(lambda: home.statuses().get(message) == "pending", what=home.story)
+        runner.hangs = False
+        clock.advance(LONGEST_HOLD_S)
+        await home.quiet()
+
+    assert home.texts() == ["re: @Assistant one"]
+    assert "was not started in 1 s" in home.logs("agent.not_started")[0]["error"]
+
+
 async def test_an_empty_answer_gets_one_prompt_more_and_then_one_sentence(home: HomeOnDisk) -> None:
     await home.add_group()
     home.play({"default": []})

@@ -245,6 +245,7 @@ async def test_a_turn_whose_end_lies_in_acks_is_settled_though_nobody_heard_of_i
     message = home.ask("one")
     await home.said("done")
     await eventually(lambda: (home.workspace() / "hanging").exists(), what=home.story)
+    await eventually(lambda: home.rows("SELECT status FROM outbox") == [{"status": "sent"}], what=home.story)
     await orchestrator.kill()
 
     await orchestrator.start()

@@ -5,6 +5,7 @@
 | `in/*.json` | messages to take in, in name order; one is removed only after it is stored |
 | `sends.jsonl` | every attempt to send: chat, text, outbox_id, attempt, reply_to, accepted |
 | `refusals.jsonl` | every message that could not be stored when it was handed in: it stays in `in/` |
+| `refused/*.json` | messages that will never be taken |
 | `typing.jsonl` | every change of the typing indicator: chat, is_typing |
 | `behaviour.json` | a list of rules; the first one that fits a text and has times left decides |
 
@@ -21,7 +22,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from orchestrator.contracts.errors import Unavailable
+from orchestrator.contracts.errors import DovecoteError, Unavailable
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.messages import InboundMessage, OutboundMessage, Quoted, Receipt
 from orchestrator.contracts.seams import Inbox, SendRefused, SendUnavailable, SendUnknown
@@ -51,7 +52,8 @@ class FileChannel:
         self._max_text_chars = max_text_chars
         self._inbox: Inbox | None = None
         self._taking: asyncio.Task[None] | None = None
-        (directory / "in").mkdir(parents=True, exist_ok=True)
+        for name in ("in", "refused"):
+            (directory / name).mkdir(parents=True, exist_ok=True)
 
     def owns(self, jid: Jid) -> bool:
         """Whether `jid` is a chat of this directory."""
@@ -139,7 +141,10 @@ class FileChannel:
                     _append(self._directory / "refusals.jsonl", {"name": path.name, "why": error.message})
                     await asyncio.sleep(_AGAIN_S)  # a network keeps what was not taken, and tries again
                     break
-                path.unlink()
+                except DovecoteError:
+                    path.rename(self._directory / "refused" / path.name)
+                else:
+                    path.unlink()
             await asyncio.sleep(_LOOK_S)
 
 

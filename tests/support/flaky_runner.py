@@ -1,5 +1,6 @@
 """A runner whose starts fail while a test wants them to."""
 
+import asyncio
 from collections.abc import Sequence
 
 from orchestrator.contracts.errors import DovecoteError, StartFailed
@@ -9,12 +10,16 @@ from orchestrator.contracts.seams import AgentHandle, Runner
 
 
 class FlakyRunner:
-    """Implements `Runner` around a real one. trouble: raised by every start; None lets them through."""
+    """Implements `Runner` around a real one.
+
+    trouble: raised by every start; None lets them through. hangs: no start ever returns.
+    """
 
     def __init__(self, real: Runner) -> None:
         self._real = real
         self.name = real.name
         self.trouble: DovecoteError | None = StartFailed("The engine is broken.")
+        self.hangs = False
         self.starts = 0
 
     async def why_not(self) -> str | None:
@@ -22,8 +27,10 @@ class FlakyRunner:
         return await self._real.why_not()
 
     async def start(self, plan: LaunchPlan) -> AgentHandle:
-        """Raises the trouble, if there is one."""
+        """Hangs, or raises the trouble, if it is to."""
         self.starts += 1
+        if self.hangs:
+            await asyncio.Event().wait()
         if self.trouble is not None:
             raise self.trouble
         return await self._real.start(plan)

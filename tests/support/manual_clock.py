@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 
 class ManualClock:
-    """Implements `Clock`; both times move only by `advance`."""
+    """Implements `Clock`; both times move only when they are told to."""
 
     def __init__(self, start: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
         self._now = start
@@ -22,3 +22,7 @@ class ManualClock:
         """Let time pass."""
         self._now += timedelta(seconds=seconds)
         self._monotonic_s += seconds
+
+    def set_wall_back(self, seconds: float) -> None:
+        """As when a wrong clock is set right: what only grows goes on."""
+        self._now -= timedelta(seconds=seconds)

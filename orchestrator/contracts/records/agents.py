@@ -35,11 +35,12 @@ class EndReason(StrEnum):
 
 
 class TurnOutcome(StrEnum):
-    """How a turn ended: the agent's own word, or that it died without one."""
+    """How a turn ended: the agent's own word, or that its messages went into another, or that it died."""
 
     SUCCESS = "success"
     ERROR = "error"
     CANCELLED = "cancelled"
+    JOINED = "joined"
     DIED = "died"
 
 

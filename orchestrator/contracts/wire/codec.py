@@ -16,6 +16,9 @@ from typing import Any, ClassVar, Final, TypeVar, Union, get_args, get_origin, g
 
 W = TypeVar("W", bound="Wire")
 
+_BEYOND: Final = 1 << 63
+"""The first integer that no store takes."""
+_MAX_DIGITS: Final = 20
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 # An escaped one may be half of a good pair; this only says where a look is worth its time.
 _MAY_HOLD_LONE_SURROGATES: Final = re.compile("\\\\u[dD][89a-fA-F]|[\ud800-\udfff]")
@@ -72,7 +75,8 @@ def to_json(value: object) -> str:
 def parse_json(text: str | bytes) -> Any:
     """What `text` holds, as JSON types. Raises WireError.
 
-    Stricter than the parser beneath: UTF-8 only, no NaN, no infinities, no key twice in an object.
+    Stricter than the parser beneath: UTF-8 only, no NaN, no infinities, no integer beyond 64 bits, no key
+    twice in an object.
     Halves of surrogate pairs are replaced; a byte order mark is passed over.
     """
     try:
@@ -82,6 +86,7 @@ def parse_json(text: str | bytes) -> Any:
             object_pairs_hook=_object,
             parse_constant=_refuse_constant,
             parse_float=_finite,
+            parse_int=_bounded,
         )
         return _whole(plain) if _MAY_HOLD_LONE_SURROGATES.search(decoded) else plain
     except (ValueError, RecursionError) as error:
@@ -203,6 +208,13 @@ def _finite(digits: str) -> float:
     value = float(digits)
     if not math.isfinite(value):
         raise ValueError("a number is out of range")
+    return value
+
+
+def _bounded(digits: str) -> int:
+    value = int(digits) if len(digits) <= _MAX_DIGITS else _BEYOND
+    if not -_BEYOND <= value < _BEYOND:
+        raise ValueError("an integer is out of range")
     return value
 
 

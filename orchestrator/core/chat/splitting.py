@@ -14,7 +14,15 @@ import regex
 _FENCE: Final = regex.compile(
     r"^(?P<marker>[ ]{0,3}(?:`{3,}+(?=[^`\n]*$)|~{3,}+))[ \t]*(?P<tag>[^\s`]*)[^\n]*$", regex.MULTILINE
 )
-_ONE_CHARACTER: Final = regex.compile(r"\X")
+_JOINS_TO_THE_LEFT: Final = r"[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]"
+# Flags by pairs: for each of them `\X` looks back to the beginning of its row, so that a long row would
+# take the square of its length. What a pair is joined to goes along with it.
+_ONE_CHARACTER: Final = regex.compile(rf"\p{{GCB=Regional_Indicator}}{{2}}{_JOINS_TO_THE_LEFT}*+|\X")
+# Control characters are never joined to anything, but for the two of one line end.
+_BLANK_ALONE: Final = regex.compile(
+    r"(?<!\r)\n|\r(?!\n)|\p{GCB=Control}"
+    rf"|(?<!\p{{GCB=Prepend}})[^\p{{GCB=Control}}\r\n](?!{_JOINS_TO_THE_LEFT})"
+)
 _BLANK_LINES: Final = regex.compile(r"(?:[^\S\n]*\n)+")
 _NEVER_A_BORDER: Final = frozenset("\u00a0\u202f")
 
@@ -165,23 +173,18 @@ def _border(text: str, start: int, room: int, *, may_be_nowhere: bool) -> int:
 def _word_border(text: str, start: int, end: int) -> int:
     """The last blank up to `end` that is a character of its own; `start` if there is none."""
     for at in range(end, start, -1):
-        if text[at].isspace() and text[at] not in _NEVER_A_BORDER and _is_single(text, at):
+        if text[at].isspace() and text[at] not in _NEVER_A_BORDER and _BLANK_ALONE.match(text, at):
             return at
     return start
 
 
-def _is_single(text: str, at: int) -> bool:
-    """Whether the code point at `at` is not joined to its neighbours, as by a combining mark."""
-    before, here = _ONE_CHARACTER.match(text, at - 1), _ONE_CHARACTER.match(text, at)
-    return before is not None and before.end() == at and here is not None and here.end() == at + 1
-
-
 def _character_border(text: str, start: int, end: int) -> int:
     border = start
-    for character in _ONE_CHARACTER.finditer(text, start):
-        if character.end() > end:
+    # One code point more than fits: it shows whether the last character is whole.
+    for character in _ONE_CHARACTER.finditer(text[start : end + 1]):
+        if start + character.end() > end:
             break
-        border = character.end()
+        border = start + character.end()
     return border if border > start else end
 
 
@@ -189,7 +192,7 @@ def _behind_border(text: str, cut: int) -> int:
     """Where the next part begins: blanks between words are passed over, the indent of a line is not."""
     if text[cut] == "\n":
         return cut + 1
-    while cut < len(text) and text[cut].isspace() and text[cut] != "\n":
+    while cut < len(text) and text[cut].isspace() and text[cut] != "\n" and _BLANK_ALONE.match(text, cut):
         cut += 1
     return cut
 

@@ -1,6 +1,7 @@
 """The obligations of `Channel`, over the terminal's and over the one that tests use in its place."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.channels.console import ConsoleChannel
-from orchestrator.contracts.errors import Unavailable
+from orchestrator.contracts.errors import InvalidRequest, Unavailable
 from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.messages import InboundMessage, OutboundMessage
 from orchestrator.contracts.seams import Channel, SendRefused, SendUnavailable, SendUnknown
@@ -109,6 +110,24 @@ async def test_what_people_write_is_handed_on_in_order_with_ids_of_its_own(netwo
     assert {message.chat_jid for message in inbox.messages} == {network.chat}
     assert len({message.message_id for message in inbox.messages}) == 5
     assert all(message.sent_at.tzinfo is not None for message in inbox.messages)
+
+
+async def test_a_message_that_is_refused_for_ever_holds_up_no_other(network: Network) -> None:
+    kept = Kept()
+
+    async def inbox(message: InboundMessage) -> None:
+        if message.text == "bad":
+            raise InvalidRequest("Its id is off.")
+        await kept(message)
+
+    await network.channel.connect(inbox)
+
+    with contextlib.suppress(InvalidRequest):  # a person at a terminal is told at once
+        await network.write("bad")
+    await network.write("good")
+    await eventually(lambda: kept.messages)
+
+    assert [message.text for message in kept.messages] == ["good"]
 
 
 async def test_each_text_that_is_sent_gets_an_id_of_the_network(network: Network) -> None:

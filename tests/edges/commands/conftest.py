@@ -13,6 +13,7 @@ from orchestrator.app import NoCheckpoints
 from orchestrator.commands.batches import TurnBatch, give_batch, next_batch
 from orchestrator.commands.burial import Remains, bury
 from orchestrator.commands.chat import receive_message
+from orchestrator.commands.outgoing import prepare_text
 from orchestrator.commands.services import Services
 from orchestrator.commands.turns import PairKey, begin_turn, end_turn, take_pair
 from orchestrator.contracts.ids import AgentId, Jid, TurnId
@@ -105,7 +106,9 @@ class Desk:
             batch = next_batch(tx, self.services, chat)
             assert batch is not None, "nothing waits"
             agents.add(tx, held)
-            assert give_batch(tx, batch, agent_id=held.agent_id, turn_id=TurnId(turn), input_file=None)
+            assert give_batch(
+                tx, self.services, batch, agent_id=held.agent_id, turn_id=TurnId(turn), input_file=None
+            )
             agents.move(tx, held.agent_id, was=AgentStatus.STARTING, now=AgentStatus.RUNNING)
             return replace(held, status=AgentStatus.RUNNING)
 
@@ -117,21 +120,24 @@ class Desk:
         def body(tx: Transaction) -> None:
             batch = next_batch(tx, self.services, held.chat_jid)
             assert batch is not None, "nothing waits"
-            assert give_batch(tx, batch, agent_id=held.agent_id, turn_id=TurnId(turn), input_file=stem)
+            assert give_batch(
+                tx, self.services, batch, agent_id=held.agent_id, turn_id=TurnId(turn), input_file=stem
+            )
 
         await self.run(body)
 
     async def begin(self, held: Agent, *ids: str, turn: str = "turn-1") -> None:
         """The agent says that it took these into a turn."""
         event = TurnStarted(turn_id=TurnId(turn), inputs=ids)
-        await self.run(lambda tx: begin_turn(tx, held, event, at=self.now))
+        await self.run(lambda tx: begin_turn(tx, held, event))
 
     async def say(self, held: Agent, text: str, *, turn: str = "turn-1", ordinal: int | None = None) -> bool:
         """The agent prints a pair. ordinal: its place in the output; by default behind those before."""
         if ordinal is None:
             ordinal = self._ordinals[held.agent_id] = self._ordinals.get(held.agent_id, 0) + 1
         key = PairKey(agent=held, ordinal=ordinal, turn_id=TurnId(turn))
-        return await self.run(lambda tx: take_pair(tx, self.services, key, text, at=self.now))
+        shown = await prepare_text(self.services, held.chat_jid, text)
+        return await self.run(lambda tx: take_pair(tx, key, shown, at=self.now))
 
     async def end(
         self,

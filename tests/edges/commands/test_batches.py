@@ -112,7 +112,9 @@ async def test_a_batch_that_is_no_longer_free_is_not_given_and_takes_nothing_fro
     mixed = replace(stale, messages=(*batch.messages, *stale.messages))
 
     given = await desk.run(
-        lambda tx: give_batch(tx, mixed, agent_id=held.agent_id, turn_id=TurnId("turn-3"), input_file=None)
+        lambda tx: give_batch(
+            tx, desk.services, mixed, agent_id=held.agent_id, turn_id=TurnId("turn-3"), input_file=None
+        )
     )
 
     assert not given

@@ -76,9 +76,17 @@ async def test_after_a_text_it_is_partial_and_one_sentence_says_so(desk: Desk, c
     assert await desk.texts() == ["half an answer", ENGLISH[sentence]]
 
 
-@pytest.mark.parametrize("cause", ALL_CAUSES)
-async def test_what_no_turn_had_taken_goes_back_at_once_and_without_a_try(
-    desk: Desk, cause: DeathCause
+@pytest.mark.parametrize(
+    ("cause", "after"),
+    [
+        (DeathCause.AGENT, ("pending", 1, 0)),
+        (DeathCause.TIMED_OUT, ("failed", 0, 0)),
+        (DeathCause.ORCHESTRATOR, ("pending", 0, 1)),
+        (DeathCause.HOST, ("pending", 0, 0)),
+    ],
+)
+async def test_what_was_read_but_never_named_counts_as_in_its_turn(
+    desk: Desk, cause: DeathCause, after: tuple[str, int, int]
 ) -> None:
     await desk.hear("m-1")
     held = await desk.start_agent()
@@ -86,8 +94,21 @@ async def test_what_no_turn_had_taken_goes_back_at_once_and_without_a_try(
     await desk.die(held, cause)
 
     row = await desk.row("m-1")
-    assert (row["status"], row["tries"], row["deaths"], row["due_ms"]) == ("pending", 0, 0, 0)
-    assert await desk.texts() == []
+    assert (row["status"], row["tries"], row["deaths"]) == after
+
+
+async def test_an_agent_that_answers_without_naming_its_message_is_partial_not_started_for_ever(
+    desk: Desk,
+) -> None:
+    await desk.hear("m-1")
+    held = await desk.start_agent()
+    await desk.begin(held)
+    await desk.say(held, "an answer to nothing")
+
+    await desk.die(held)
+
+    assert await desk.statuses() == {"m-1": "partial"}
+    assert await desk.texts() == ["an answer to nothing", ENGLISH[Say.PARTIAL]]
 
 
 async def test_a_follow_up_nobody_read_goes_back_while_the_turn_is_judged_by_its_effects(
@@ -180,19 +201,6 @@ async def test_what_was_stopped_on_wish_fails_without_a_sentence(desk: Desk) -> 
 
     assert await desk.statuses() == {"m-1": "failed", "m-2": "failed"}
     assert await desk.texts() == []
-
-
-async def test_chatter_that_dies_with_a_turn_is_no_reason_for_a_sentence(desk: Desk) -> None:
-    await desk.hear("c-1", "just talk")
-    await desk.hear("m-1")
-    held = await desk.start_agent()
-    await desk.begin(held, "c-1")
-    await desk.say(held, "text")
-
-    await desk.die(held)
-
-    assert await desk.statuses() == {"c-1": "partial", "m-1": "pending"}
-    assert await desk.texts() == ["text"]
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from orchestrator.commands.delivery import (
 from orchestrator.commands.outgoing import queue_notice, queue_text
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.messages import OutboxItem, OutboxStatus, Receipt, TextSource
+from orchestrator.core.chat.splitting import split_text
 from orchestrator.core.states.machine import IllegalMove
 from orchestrator.core.wording import ENGLISH, Say
 from orchestrator.settings.tree import OutboxSettings, Settings
@@ -30,9 +31,8 @@ async def put(desk: Desk, text: str, chat: Jid = CHAT) -> None:
     await desk.run(
         lambda tx: queue_text(
             tx,
-            desk.services,
             chat=chat,
-            text=text,
+            parts=split_text(text, desk.services.text_limit(chat)),
             source=TextSource.PAIR,
             source_key=text,
             at=desk.now,
@@ -182,6 +182,25 @@ async def test_with_hold_an_unknown_text_waits_an_hour_for_the_operator_then_is_
     assert found.item is None
     assert found.not_before == desk.now
     assert (again.text, again.was_resent) == ("one", True)
+
+
+async def test_a_wall_clock_that_is_set_back_holds_up_no_text_that_backs_off(desk: Desk) -> None:
+    await put(desk, "text")
+    await unavailable(desk, await claimed(desk))
+
+    desk.clock.set_wall_back(30 * DAY_S)
+
+    assert (await claimed(desk)).text == "text"
+
+
+async def test_a_wall_clock_that_is_set_back_lengthens_no_hold_of_an_unknown_text(desk: Desk) -> None:
+    desk.set_settings(Settings(outbox=OutboxSettings(on_unknown_send="hold")))
+    await put(desk, "text")
+    await unknown(desk, await claimed(desk))
+
+    desk.clock.set_wall_back(DAY_S)
+
+    assert (await claimed(desk)).was_resent
 
 
 async def test_what_an_earlier_process_was_sending_is_unknown_at_a_start(desk: Desk) -> None:

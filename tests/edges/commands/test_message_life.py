@@ -26,7 +26,10 @@ DAY_S = 24 * 3600
 
 @dataclass
 class Known:
-    """What the model knows of one message. turn: the turn that took it in; None while none did."""
+    """What the model knows of one message. turn: the turn that took it in; None while none did.
+
+    was_read: it came by standard input, which an agent reads whole; a follow-up lies in its box.
+    """
 
     is_trigger: bool
     status: str = "pending"
@@ -34,6 +37,7 @@ class Known:
     deaths: int = 0
     is_nudged: bool = False
     turn: str | None = None
+    was_read: bool = False
 
 
 class MessageLife(RuleBasedStateMachine):
@@ -99,7 +103,7 @@ class MessageLife(RuleBasedStateMachine):
             return
         turn = self.name("turn")
         self.agent = self.run(self.desk.start_agent(self.name("agent"), turn=turn))
-        self.given(batch.ids, turn)
+        self.given(batch.ids, turn, was_read=True)
 
     @precondition(lambda self: self.agent is not None)
     @rule()
@@ -110,14 +114,15 @@ class MessageLife(RuleBasedStateMachine):
             return
         turn = self.name("turn")
         self.run(self.desk.feed(self.agent_now, turn=turn, stem=turn))
-        self.given(batch.ids, turn)
+        self.given(batch.ids, turn, was_read=False)
 
-    def given(self, ids: tuple[str, ...], turn: str) -> None:
+    def given(self, ids: tuple[str, ...], turn: str, *, was_read: bool) -> None:
         """The oldest waiting trigger is always among what is given."""
         waiting = [name for name, each in self.known.items() if each.is_trigger and each.status == "pending"]
         assert waiting[0] in ids
         for name in ids:
             self.known[name].status = "dispatched"
+            self.known[name].was_read = was_read
             self.fed[name] = turn
 
     @property
@@ -202,21 +207,25 @@ class MessageLife(RuleBasedStateMachine):
         """The agent is no more; for `ORCHESTRATOR` that is a restart."""
         is_restart = cause is DeathCause.ORCHESTRATOR
         event = AgentEventKind.FOUND_DEAD if is_restart else AgentEventKind.ENDED_BADLY
-        self.run(self.desk.die(self.agent_now, cause, event=event))
+        unread = [
+            self.fed[name] for name, each in self.held().items() if each.turn is None and not each.was_read
+        ]
+        self.run(self.desk.die(self.agent_now, cause, event=event, unread=unread))
         for message in self.held().values():
             self.died(message, cause)
         self.agent = self.turn = None
 
     def died(self, message: Known, cause: DeathCause) -> None:
         """The rule of death, as the contract says it."""
-        was_in_turn, message.turn = message.turn is not None, None
+        has_effects = self.has_effects and message.turn is not None
+        was_in_turn, message.turn = message.turn is not None or message.was_read, None
         if cause is DeathCause.STOPPED:
             message.status = "failed"
         elif not was_in_turn:
             message.status = "pending"
-        elif self.has_effects:
+        elif has_effects:
             message.status = "partial"
-        elif cause is DeathCause.TIMED_OUT:
+        elif cause in (DeathCause.TIMED_OUT, DeathCause.VIOLATED):
             message.status = "failed"
         elif cause is DeathCause.HOST:
             message.status = "pending"
@@ -226,6 +235,7 @@ class MessageLife(RuleBasedStateMachine):
         else:
             message.status = "failed" if message.tries == 4 else "pending"
             message.tries += message.status == "pending"
+            message.deaths = 0 if message.status == "pending" else message.deaths
 
     @invariant()
     def every_message_stands_where_the_contract_says(self) -> None:

@@ -8,6 +8,7 @@ import pytest
 import structlog.testing
 
 from orchestrator.commands.delivery import claim_next, note_sent, note_unknown
+from orchestrator.contracts.errors import InvalidRequest
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.messages import (
     OutboxItem,
@@ -64,6 +65,48 @@ async def test_a_chat_that_is_not_registered_is_warned_of_once_and_nothing_is_st
     assert warned == [OTHER_CHAT, "1205@g.us"]
     assert all("dovecote group add" in each["suggestion"] for each in logs if "suggestion" in each)
     assert await desk.statuses(OTHER_CHAT) == {}
+
+
+BAD_ID = "A\x00B"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param({"message_id": BAD_ID}, id="the message's"),
+        pytest.param({"sender_jid": Jid("file:\ud800")}, id="the sender's"),
+        pytest.param({"chat_jid": Jid("a" * 300 + "@g.us")}, id="the chat's"),
+        pytest.param(
+            {"quoted": Quoted(message_id=MessageId(BAD_ID), sender_name="Bob", text="so?")},
+            id="the quoted one's",
+        ),
+    ],
+)
+async def test_a_message_with_an_id_that_no_network_may_give_is_never_taken(
+    fields: dict[str, Any], desk: Desk
+) -> None:
+    with pytest.raises(InvalidRequest, match="The id of the"):
+        await desk.hear(**({"message_id": "m-1"} | fields))
+
+    assert await desk.run(lambda tx: tx.all("SELECT * FROM messages")) == []
+    assert await desk.run(lambda tx: tx.all("SELECT * FROM chats")) == []
+
+
+async def test_refused_messages_are_warned_of_once_a_chat_and_counted(desk: Desk) -> None:
+    with structlog.testing.capture_logs() as logs:
+        for chat in (CHAT, CHAT, OTHER_CHAT, Jid("x\x00"), Jid("y\x00")):
+            with pytest.raises(InvalidRequest):
+                await desk.hear(BAD_ID, chat_jid=chat)
+
+    rows = await desk.run(
+        lambda tx: tx.all("SELECT incident, count FROM notices ORDER BY opened_ms, incident")
+    )
+    assert [each["chat"] for each in logs if each["event"] == "message.refused"] == [CHAT, OTHER_CHAT, "test"]
+    assert {row["incident"]: row["count"] for row in rows} == {
+        f"refused:{CHAT}": 2,
+        f"refused:{OTHER_CHAT}": 1,
+        "refused:test": 2,
+    }
 
 
 async def test_only_what_calls_the_assistant_triggers_in_a_group_that_requires_it(desk: Desk) -> None:

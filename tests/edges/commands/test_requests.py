@@ -173,3 +173,47 @@ async def test_answers_that_may_be_unwritten_are_told_at_a_start(desk: Desk) -> 
 
     assert left == [(BoxName("family"), reply)]
     assert await unwritten_replies(desk.services) == []
+
+
+async def test_a_request_that_overtakes_its_turns_event_counts_for_that_turn_all_the_same(desk: Desk) -> None:
+    await desk.hear("m-1")
+    held = await desk.start_agent()
+    await ask(desk, "paid 100 EUR")
+
+    await desk.begin(held, "m-1")
+    await desk.end(held, "m-1")
+
+    assert await desk.statuses() == {"m-1": "settled"}
+    assert await desk.texts() == ["paid 100 EUR"]
+
+
+@pytest.mark.parametrize("named", ["turn-1", "a-turn-of-its-own"])
+async def test_a_request_before_the_event_of_its_turn_is_never_done_twice_by_a_death(
+    desk: Desk, named: str
+) -> None:
+    await desk.hear("m-1")
+    held = await desk.start_agent(turn="turn-1")
+    await ask(desk, "paid 100 EUR")
+    await desk.begin(held, "m-1", turn=named)
+
+    await desk.die(held)
+
+    assert await desk.statuses() == {"m-1": "partial"}
+    assert (await desk.texts())[:1] == ["paid 100 EUR"]
+
+
+async def test_a_request_during_a_turn_counts_also_for_the_follow_up_that_may_have_made_it(
+    desk: Desk,
+) -> None:
+    await desk.hear("m-1")
+    held = await desk.start_agent(turn="turn-1")
+    await desk.begin(held, "m-1", turn="turn-1")
+    await desk.hear("m-2")
+    await desk.feed(held, turn="turn-2", stem="1-a")
+    await ask(desk, "paid 100 EUR", caller=replace(CALLER, turn_id=TurnId("turn-1")))
+    await desk.end(held, "m-1", turn="turn-1")
+    await desk.begin(held, "m-2", turn="turn-2")
+
+    await desk.die(held)
+
+    assert await desk.statuses() == {"m-1": "settled", "m-2": "partial"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.commands.chat import send_message
+from orchestrator.commands.chat import prepare_message, send_message
 from orchestrator.commands.command import Context
 from orchestrator.commands.turns import note_good_start
 from orchestrator.contracts.callers import AgentCaller
@@ -34,7 +34,8 @@ async def request(desk: Desk, held: Agent, text: str, *, turn: str = "turn-1") -
         turn_id=TurnId(turn),
     )
     context = Context(services=desk.services, caller=caller, at=desk.now, key=f"key of {text}")
-    await desk.run(lambda tx: send_message(tx, context, SendMessage(chat_jid=CHAT, text=text)))
+    prepared = await prepare_message(desk.services, SendMessage(chat_jid=CHAT, text=text))
+    await desk.run(lambda tx: send_message(tx, context, prepared))
 
 
 async def test_a_turn_that_answers_settles_all_it_was_given_and_moves_the_cursor(desk: Desk) -> None:

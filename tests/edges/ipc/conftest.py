@@ -4,9 +4,10 @@ import asyncio
 import contextlib
 import json
 import os
+import resource
 import subprocess
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -236,3 +237,14 @@ def mount_small_disk(at: Path, *, size: str) -> None:
 def unmount(at: Path) -> None:
     """Take it away again."""
     subprocess.run(["umount", str(at)], check=True)
+
+
+@contextlib.contextmanager
+def no_more_files() -> Iterator[None]:
+    """This process may open nothing."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

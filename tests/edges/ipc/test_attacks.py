@@ -340,7 +340,7 @@ async def test_acks_are_read_as_carefully_as_requests(world: World, outside: Pat
     os.mkfifo(acks / "turn-6.json")
     (acks / "..json").write_text("{}")
 
-    assert await agent.port.read_acks() == {"turn-1": {"turnId": "turn-1", "status": "started"}}
+    assert await agent.port.read_acks() == {"turn-1": {"turnId": "turn-1", "inputs": [], "status": "started"}}
 
 
 async def test_the_watch_may_die_and_files_are_found_by_polling(tmp_path: Path) -> None:

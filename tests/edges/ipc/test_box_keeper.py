@@ -174,7 +174,7 @@ async def test_a_box_left_by_an_earlier_process_is_opened_as_it_is(tmp_path: Pat
     async with world_at(tmp_path / "home") as first:
         agent = await first.agent("family")
         agent.say("0001.json", "left over")
-        (agent.path / "acks" / "t-1.json").write_text('{"turnId":"t-1"}')
+        (agent.path / "acks" / "t-1.json").write_text('{"turnId":"t-1","status":"started"}')
 
     async with world_at(tmp_path / "home") as second:
         names = await second.keeper.names()
@@ -187,7 +187,7 @@ async def test_a_box_left_by_an_earlier_process_is_opened_as_it_is(tmp_path: Pat
 
     assert names == ["family"]
     assert nothing is None
-    assert acks == {TurnId("t-1"): {"turnId": "t-1"}}
+    assert acks == {TurnId("t-1"): {"turnId": "t-1", "inputs": [], "status": "started"}}
     assert texts == ["left over"]
 
 

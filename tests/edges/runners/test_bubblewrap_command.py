@@ -39,6 +39,7 @@ def arguments(
     namespace: int | None = None,
     prefix: str | None = None,
     mounts: object = MOUNTS,
+    syscalls: int | None = 10,
 ) -> list[str]:
     interpreter = (
         Interpreter(inside="/usr/bin/python3", outside="/usr/bin/python3")
@@ -54,7 +55,7 @@ def arguments(
         programs=Programs(library=Path("/h/library"), accounts=Path("/h/accounts"), stamp="x"),
         interpreter=interpreter,
         mounts=mounts,
-        descriptors=Descriptors(status=5, gate=6, user_namespace=namespace),
+        descriptors=Descriptors(status=5, gate=6, user_namespace=namespace, syscalls=syscalls),
     )
 
 
@@ -62,6 +63,13 @@ def places_of(words: list[str], *sought: str) -> list[int]:
     """Where each sequence of words begins."""
     text = "\0".join(words)
     return [text.index(each.replace(" ", "\0")) for each in sought]
+
+
+def test_the_kernel_is_given_a_filter_where_there_is_one() -> None:
+    with_filter, without = arguments(syscalls=10), arguments(syscalls=None)
+
+    assert with_filter[with_filter.index("--seccomp") + 1] == "10"
+    assert "--seccomp" not in without
 
 
 def test_what_lies_over_something_comes_after_it() -> None:

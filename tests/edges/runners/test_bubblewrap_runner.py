@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from orchestrator.runners import host_system
 from orchestrator.runners.bubblewrap_runner import BubblewrapRunner
 from orchestrator.runners.memory_watch import MemoryWatch
 from tests.agreement.runners.conftest import lacking
-from tests.agreement.runners.stage import Stage, read_line, run
+from tests.agreement.runners.stage import Stage, eventually, read_line, run
 
 pytestmark = pytest.mark.bubblewrap
 ROOT = Path(__file__).resolve().parents[3]
@@ -47,6 +48,22 @@ async def test_a_bwrap_that_does_not_work_is_named_with_what_mends_it(tmp_path: 
     assert reason is not None
     assert "/bin/false" in reason
     assert "bubblewrap" in reason
+
+
+async def test_a_start_cut_short_at_any_moment_leaves_no_descriptor(
+    runner: BubblewrapRunner, stage: Stage
+) -> None:
+    await run(runner, stage.plan("pass"))  # the user namespace that it makes is kept
+    before = len(os.listdir("/proc/self/fd"))
+
+    for each in range(60):
+        with suppress(TimeoutError):
+            async with asyncio.timeout(each / 4000):
+                handle = await runner.start(stage.plan("pass"))
+            await handle.close()
+
+    # A pipe that was left to the garbage collector is a warning, and so fails this test.
+    await eventually(lambda: len(os.listdir("/proc/self/fd")) <= before)
 
 
 async def test_a_bwrap_that_is_not_there_is_named(tmp_path: Path) -> None:

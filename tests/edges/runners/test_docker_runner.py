@@ -15,7 +15,7 @@ from orchestrator.contracts.errors import StartFailed, Unavailable
 from orchestrator.contracts.ids import new_id
 from orchestrator.contracts.version import IMAGE
 from orchestrator.runners.docker_engine import Engine
-from orchestrator.runners.docker_runner import INSTANCE_LABEL, DockerRunner
+from orchestrator.runners.docker_runner import INSTANCE_LABEL, DockerRunner, security_options
 from orchestrator.runners.image import (
     PROTOCOL_LABEL,
     WIRE_LABEL,
@@ -43,6 +43,24 @@ def engine(agent_image: str | None) -> Iterator[Engine]:
     made = Engine()
     yield made
     made.close()
+
+
+@pytest.mark.parametrize(
+    ("engine_info", "machine", "has_profile"),
+    [
+        pytest.param({"SecurityOptions": ["name=seccomp,profile=default"]}, "x86_64", True, id="usual"),
+        pytest.param({"SecurityOptions": ["name=apparmor"]}, "x86_64", False, id="engine without seccomp"),
+        pytest.param({"SecurityOptions": None}, "x86_64", False, id="engine without anything"),
+        pytest.param({"SecurityOptions": ["name=seccomp"]}, "riscv64", False, id="machine without rules"),
+    ],
+)
+def test_an_engine_gets_our_rules_for_system_calls_if_it_can_keep_them(
+    engine_info: dict[str, object], machine: str, has_profile: bool
+) -> None:
+    options = security_options(engine_info, machine=machine)
+
+    assert options[0] == "no-new-privileges:true"
+    assert [option.split("=")[0] for option in options[1:]] == (["seccomp"] if has_profile else [])
 
 
 @pytest.fixture

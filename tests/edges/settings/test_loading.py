@@ -1,5 +1,6 @@
 """Settings from a real file and a given environment."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -198,4 +199,19 @@ def test_a_link_to_nothing_is_not_taken_for_no_file(tmp_path: Path) -> None:
     (tmp_path / "dovecote.toml").symlink_to(tmp_path / "gone.toml")
 
     with pytest.raises(InvalidSettings, match="which is not there"):
+        load_settings(tmp_path, {})
+
+
+@pytest.mark.timeout(10)
+def test_a_pipe_in_place_of_the_file_is_refused_and_never_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "dovecote.toml")
+
+    with pytest.raises(InvalidSettings, match="is a pipe"):
+        load_settings(tmp_path, {})
+
+
+def test_a_device_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "dovecote.toml").symlink_to("/dev/zero")
+
+    with pytest.raises(InvalidSettings, match="a device"):
         load_settings(tmp_path, {})

@@ -113,8 +113,8 @@ async def test_a_turn_counts_its_texts_and_effects_and_ends_once(db: Database) -
     def body(tx: Transaction) -> tuple[Turn | None, Turn | None, Turn | None]:
         agents.add(tx, agent())
         agents.start_turn(tx, AGENT, TURN, CHAT, at=NOON)
-        agents.count_effect(tx, AGENT, TURN, is_output=True)
-        agents.count_effect(tx, AGENT, TURN, is_output=False)
+        agents.count_output(tx, AGENT, TURN)
+        agents.count_effect(tx, AGENT)
         agents.start_turn(tx, AGENT, TURN, CHAT, at=NOON + timedelta(hours=1))
         ended = agents.end_turn(
             tx,
@@ -142,7 +142,7 @@ async def test_the_same_turn_id_of_two_agents_is_two_turns(db: Database) -> None
         for name in ("agent-1", "agent-2"):
             agents.add(tx, agent(name))
             agents.start_turn(tx, AgentId(name), TURN, CHAT, at=NOON)
-        agents.count_effect(tx, AGENT, TURN, is_output=True)
+        agents.count_output(tx, AGENT, TURN)
         found = [agents.turn(tx, AgentId(name), TURN) for name in ("agent-1", "agent-2")]
         return [each.effects for each in found if each is not None]
 

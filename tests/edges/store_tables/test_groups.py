@@ -2,6 +2,7 @@
 
 import sqlite3
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -96,7 +97,7 @@ async def test_a_group_that_was_served_stands_behind_all_others(db: Database) ->
             add_message(tx, chat_jid=Jid(f"{folder}@g.us"))
         for folder in ("c", "a", "b", "a"):
             groups.note_served(tx, GroupFolder(folder))
-        waiting = messages.waiting_chats(tx, now=NOON)
+        waiting = messages.waiting_chats(tx, now=NOON, longest_wait=timedelta(minutes=5))
         return [each.folder for each in sorted(waiting, key=lambda each: each.last_served)]
 
     order = await db.run(body)

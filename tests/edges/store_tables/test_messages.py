@@ -18,6 +18,7 @@ from tests.support.store_rows import CHAT, NOON, OTHER_CHAT, add_group, add_mess
 
 AGENT, OTHER_AGENT = AgentId("agent-1"), AgentId("agent-2")
 TURN = TurnId("turn-1")
+LONGEST_WAIT = timedelta(minutes=5)
 PENDING, DISPATCHED = MessageStatus.PENDING, MessageStatus.DISPATCHED
 
 
@@ -108,11 +109,24 @@ async def test_a_chat_waits_for_its_oldest_trigger_as_a_whole(db: Database) -> N
 
     first, _ = await db.run(body)
 
-    early = await db.run(lambda tx: messages.waiting_chats(tx, now=NOON + timedelta(seconds=59)))
-    due = await db.run(lambda tx: messages.waiting_chats(tx, now=NOON + timedelta(seconds=60)))
+    early = await waiting(db, 59)
+    due = await waiting(db, 60)
 
     assert early == []
     assert [(each.chat_jid, each.folder, each.oldest_seq) for each in due] == [(CHAT, "family", first)]
+
+
+@pytest.mark.parametrize(("wait_s", "is_due"), [(300, False), (301, True), (30 * 86_400, True)])
+async def test_a_wait_longer_than_any_that_is_made_is_over_since_the_clock_was_set_back(
+    wait_s: int, is_due: bool, db: Database
+) -> None:
+    def body(tx: Transaction) -> None:
+        add_group(tx)
+        tx.execute("UPDATE messages SET due_ms = ? WHERE seq = ?", (_ms(wait_s), add_message(tx)))
+
+    await db.run(body)
+
+    assert [each.chat_jid for each in await waiting(db, 0)] == ([CHAT] if is_due else [])
 
 
 async def test_chatter_and_unregistered_chats_wait_for_nothing(db: Database) -> None:
@@ -120,7 +134,7 @@ async def test_chatter_and_unregistered_chats_wait_for_nothing(db: Database) -> 
         add_group(tx)
         add_message(tx, "m-1", is_trigger=False)
         add_message(tx, "m-2", chat_jid=OTHER_CHAT)
-        return messages.waiting_chats(tx, now=NOON)
+        return messages.waiting_chats(tx, now=NOON, longest_wait=LONGEST_WAIT)
 
     waiting = await db.run(body)
 
@@ -225,8 +239,8 @@ async def test_what_is_given_back_carries_its_counters_and_waits_until_it_is_due
         return only(messages.pending_triggers(tx, CHAT))
 
     back = await db.run(body)
-    early = await db.run(lambda tx: messages.waiting_chats(tx, now=NOON + timedelta(seconds=19)))
-    due = await db.run(lambda tx: messages.waiting_chats(tx, now=NOON + timedelta(seconds=20)))
+    early = await waiting(db, 19)
+    due = await waiting(db, 20)
 
     assert (back.tries, back.deaths, back.is_nudged) == (3, 2, True)
     assert (back.agent_id, back.turn_id, back.is_in_turn) == (None, None, False)
@@ -241,6 +255,12 @@ async def test_a_hold_keeps_the_instant_of_the_first_one(db: Database) -> None:
     await db.run(lambda tx: messages.hold_chat(tx, CHAT, until=later + timedelta(seconds=5), now=later))
 
     assert await db.run(lambda tx: messages.held_since(tx, seq)) == NOON
+
+
+async def waiting(db: Database, seconds: int) -> list[messages.WaitingChat]:
+    """The chats that want a turn so many seconds after noon."""
+    now = NOON + timedelta(seconds=seconds)
+    return await db.run(lambda tx: messages.waiting_chats(tx, now=now, longest_wait=LONGEST_WAIT))
 
 
 def _ms(seconds: int) -> int:

@@ -186,13 +186,14 @@ async def test_requested_texts_of_a_turn_are_whole_again(db: Database) -> None:
         put(tx, "long,", "in parts", key="r-1", source=TextSource.REQUEST)
         put(tx, "short", key="r-2", source=TextSource.REQUEST)
         put(tx, "a pair", key="p-1")
-        return outbox.requested_texts(tx, AGENT, TURN)
+        return outbox.requested_texts(tx, AGENT, since=NOON)
 
     texts = await db.run(body)
-    of_another_turn = await db.run(lambda tx: outbox.requested_texts(tx, AGENT, TurnId("turn-2")))
+    later = NOON + timedelta(seconds=1)
+    of_a_later_turn = await db.run(lambda tx: outbox.requested_texts(tx, AGENT, since=later))
 
     assert sorted(texts) == ["long,\nin parts", "short"]
-    assert of_another_turn == []
+    assert of_a_later_turn == []
 
 
 async def test_an_id_is_ours_only_in_its_chat(db: Database) -> None:

@@ -1,6 +1,7 @@
 """No query of a hot path walks through a table. Case C2: a chat may hold 100,000 rows of chatter."""
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -54,7 +55,7 @@ HOT = {
     "outbox.CLAIM": outbox.CLAIM,
     "outbox.MOVE": outbox.MOVE,
     "outbox.IN_FLIGHT": outbox.IN_FLIGHT,
-    "outbox.TEXTS_OF_TURN": outbox.TEXTS_OF_TURN,
+    "outbox.TEXTS_REQUESTED": outbox.TEXTS_REQUESTED,
     "outbox.IS_OURS": outbox.IS_OURS,
     "outbox.IN_FLIGHT_OF_CHAT": outbox.IN_FLIGHT_OF_CHAT,
     "outbox.COUNT_UNTOLD_FAILURES": outbox.COUNT_UNTOLD_FAILURES,
@@ -161,7 +162,7 @@ async def test_a_batch_of_a_chat_with_100_000_rows_of_chatter_reads_no_more_than
         connection.set_progress_handler(count, 100)
         found = messages.pending_chatter(tx, CHAT, before_seq=trigger, count=200)
         triggers = messages.pending_triggers(tx, CHAT)
-        waiting = messages.waiting_chats(tx, now=NOON)
+        waiting = messages.waiting_chats(tx, now=NOON, longest_wait=timedelta(minutes=5))
         connection.set_progress_handler(None, 0)
         assert (len(triggers), len(waiting)) == (1, 1)
         return [found[0].message_id, found[-1].message_id], steps[0] * 100

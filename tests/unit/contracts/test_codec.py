@@ -59,8 +59,9 @@ class Tree(Wire):
 
 
 TEXTS = st.text()
+INTEGERS = st.integers(min_value=-(2**63), max_value=2**63 - 1)
 JSON_VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
+    st.none() | st.booleans() | INTEGERS | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
     max_leaves=8,
 )
@@ -68,7 +69,7 @@ LEAVES = st.builds(Leaf, name=TEXTS)
 TREES = st.builds(
     Tree,
     chat_jid=TEXTS.map(Jid),
-    count=st.integers(),
+    count=INTEGERS,
     share=st.floats(allow_nan=False, allow_infinity=False),
     is_main=st.booleans(),
     colour=st.sampled_from(Colour),
@@ -77,7 +78,7 @@ TREES = st.builds(
     first_leaf=st.none() | LEAVES,
     limits=st.none() | st.dictionaries(TEXTS, JSON_VALUES, max_size=3),
     mounts=st.none() | st.dictionaries(TEXTS, TEXTS, max_size=3),
-    either=st.integers() | TEXTS,
+    either=INTEGERS | TEXTS,
 )
 
 
@@ -154,6 +155,8 @@ WRONG = {
     "nan": '{"chatJid": "c", "share": NaN}',
     "infinity": '{"chatJid": "c", "share": -Infinity}',
     "beyond a float": '{"chatJid": "c", "share": 1e999}',
+    "one more than 64 bits hold": f'{{"chatJid": "c", "count": {2**63}}}',
+    "one less than 64 bits hold": f'{{"chatJid": "c", "count": {-(2**63) - 1}}}',
     "number of 5,000 digits": f'{{"chatJid": "c", "count": {"9" * 5000}}}',
     "key twice": '{"chatJid": "c", "chatJid": "d"}',
     "too deep": '{"chatJid": "c", "limits": ' + "[" * 100_000 + "]" * 100_000 + "}",

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.contracts.ids import is_chat_id, is_file_name, is_folder_name, new_id
+from orchestrator.contracts.ids import is_chat_id, is_file_name, is_folder_name, is_network_id, new_id
 
 REFUSED_EVERYWHERE = {
     "empty": "",
@@ -82,3 +82,31 @@ def test_ids_of_chats_are_known(text: str) -> None:
 )
 def test_what_is_no_id_of_a_chat_is_refused(text: str) -> None:
     assert not is_chat_id(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["3EB0C767D097B7C7F5A1", "true_1203@g.us_ABC", "ä b", "好" * 85, "x" * 256, "-", "$7:a/b=="]
+)
+def test_what_networks_call_their_messages_is_taken(text: str) -> None:
+    assert is_network_id(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "a\x00b",
+        "a\x1fb",
+        "a\nb",
+        "a\x7fb",
+        "a\x85b",
+        "a\u2028b",
+        "a\ud800b",
+        "\udfff",
+        "x" * 257,
+        "好" * 86,
+    ],
+    ids=ascii,
+)
+def test_an_id_that_would_not_come_back_the_same_is_refused(text: str) -> None:
+    assert not is_network_id(text)

@@ -1,10 +1,14 @@
 """How long to wait before the next try."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.core.backoff import delay_s
+from orchestrator.core.backoff import delay_s, is_due
+
+NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -22,3 +26,14 @@ def test_a_later_try_never_waits_less_and_none_waits_too_long(
 
     assert 0 < delay <= most_s
     assert delay <= delay_s(attempt + 1, first_s=first_s, most_s=most_s)
+
+
+@pytest.mark.parametrize(
+    ("in_s", "expected"),
+    [(-1, True), (0, True), (1, False), (60, False), (61, True), (30 * 86_400, True)],
+    ids=["over", "just over", "not over", "longest", "too long", "by a clock that was a month ahead"],
+)
+def test_a_wait_is_over_in_its_time_and_when_no_wait_can_be_so_long(in_s: int, expected: bool) -> None:
+    due_at = NOON + timedelta(seconds=in_s)
+
+    assert is_due(due_at, now=NOON, longest=timedelta(seconds=60)) is expected

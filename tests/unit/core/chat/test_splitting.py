@@ -117,6 +117,7 @@ def test_a_character_longer_than_the_limit_is_cut_all_the_same() -> None:
         ("- point\n  - deeper", 12, ["- point", "  - deeper"]),
         ("go 10\u00a0km", 6, ["go", "10\u00a0km"]),
         ("aaaa \u0301bbbb", 6, ["aaaa \u0301", "bbbb"]),
+        ("aaaaa \u0301bbb", 6, ["aaaaa", " \u0301bbb"]),
         (" " * 50, 10, []),
     ],
     ids=[
@@ -129,6 +130,7 @@ def test_a_character_longer_than_the_limit_is_cut_all_the_same() -> None:
         "indent",
         "no-break space",
         "blank with a mark",
+        "blank with a mark at the border",
         "blank",
     ],
 )
@@ -182,12 +184,32 @@ def test_fences_that_would_fill_a_part_are_text() -> None:
     assert without_blanks("".join(parts)) == without_blanks(text)
 
 
-@pytest.mark.parametrize("unit", ["x", "e\u0301", " ", "\n", "`", "```\n", "```\nx\n", "a b\n\n"])
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *["x", "e\u0301", " ", "\n", "`", "```\n", "```\nx\n", "~~~\n~~~\n", "a b\n\n"],
+        *["\U0001f1e9", "\U0001f1e9\u0301", " \u0301", "\u0301", "👨\u200d", "\u0600", "क\u094d"],
+    ],
+)
 def test_splitting_64_kib_is_quick_whatever_it_holds(unit: str) -> None:
-    text = unit * (64 * 1024 // len(unit))
+    text = unit * (64 * 1024 // len(unit.encode()))
 
     started = time.perf_counter()
+    split_text(text, 16_000)
     split_text(text, 4096)
     split_text(text, 50)
 
-    assert time.perf_counter() - started < 2
+    assert time.perf_counter() - started < 1
+
+
+def test_a_row_of_flags_is_cut_between_flags_however_long_it_is() -> None:
+    row = "🇩🇪" * 30
+
+    parts = split_text("so: " + row, 15)
+
+    assert "".join(parts[1:]) == row
+    assert all(len(part) % 2 == 0 for part in parts[1:])
+
+
+def test_a_mark_behind_a_flag_stays_with_it() -> None:
+    assert split_text("🇩🇪\u20dd" * 3, 5) == ["🇩🇪\u20dd"] * 3
