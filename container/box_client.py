@@ -5,16 +5,37 @@ import os
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from orchestrator.contracts.errors import ErrorCode, Unavailable
 from orchestrator.contracts.ids import RequestId, new_id
 from orchestrator.contracts.wire.boxes import REPLIES, temporary_name
 from orchestrator.contracts.wire.chat_requests import SendMessage
 from orchestrator.contracts.wire.codec import WireError, from_json, to_json
+from orchestrator.contracts.wire.group_requests import RefreshGroups, RegisterGroup
 from orchestrator.contracts.wire.replies import Reply
+from orchestrator.contracts.wire.task_requests import (
+    CancelTask,
+    ListTasks,
+    PauseTask,
+    ResumeTask,
+    RunTask,
+    ScheduleTask,
+    UpdateTask,
+)
 
-Request = SendMessage
+Request: TypeAlias = (
+    SendMessage
+    | ScheduleTask
+    | UpdateTask
+    | PauseTask
+    | ResumeTask
+    | CancelTask
+    | RunTask
+    | ListTasks
+    | RefreshGroups
+    | RegisterGroup
+)
 """Every kind of request an agent may make."""
 
 _FIRST_LOOK_S: Final = 0.002

@@ -25,6 +25,7 @@ from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND
 from orchestrator.contracts.records.messages import InboundMessage
 from orchestrator.contracts.seams import Channel, Checkpoints, Clock, Runner, Topic
 from orchestrator.engine.activities import Activities, Activity
+from orchestrator.engine.alarm import AlarmClock
 from orchestrator.engine.channel_set import ChannelSet
 from orchestrator.engine.disk_floor import DiskFloor
 from orchestrator.engine.group_queue import GroupQueue
@@ -33,6 +34,7 @@ from orchestrator.engine.outbox_sender import OutboxSender
 from orchestrator.engine.recovery import reconcile
 from orchestrator.engine.router import Router
 from orchestrator.engine.run_state import RunParts
+from orchestrator.engine.snapshots import SnapshotKeeper
 from orchestrator.engine.wakeups import TopicWakeups
 from orchestrator.ipc.boxes import BoxKeeper
 from orchestrator.ipc.hints import Hints
@@ -177,6 +179,8 @@ async def running(
                 activities.start_vital("intake", boxes.run),
                 activities.start_vital("outbox", outbox.run),
                 activities.start_vital("router", Router(services, queue).run),
+                activities.start_vital("alarm", AlarmClock(services).run),
+                activities.start_vital("snapshots", SnapshotKeeper(services, queue).run),
                 activities.start_vital("housekeeping", Housekeeping(services).run),
             ]
             doors = await _open_doors(app, parts, activities)

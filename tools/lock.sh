@@ -24,19 +24,27 @@ mkdir -p requirements
 # The build backend is locked with the rest, so that installing our own package fetches nothing.
 sed -n '/^requires = \[/s/.*\["\(.*\)"\].*/\1/p' pyproject.toml >"$scratch/build.in"
 
-compile() { # name, then further arguments
-    local name=$1
+compile_into() { # the lock, then what to resolve and how
+    local lock=$1
     shift
     "$uv" pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-        --no-emit-index-url --no-annotate --no-header \
-        --output-file "requirements/$name.lock" "$@" pyproject.toml "$scratch/build.in" >/dev/null
-    if grep -q '://' "requirements/$name.lock"; then
-        echo "requirements/$name.lock names a URL; it must not." >&2
+        --no-emit-index-url --no-annotate --no-header --output-file "$lock" "$@" >/dev/null
+    if grep -q '://' "$lock"; then
+        echo "$lock names a URL; it must not." >&2
         exit 1
     fi
 }
 
+compile() { # name, then further arguments
+    local name=$1
+    shift
+    compile_into "requirements/$name.lock" "$@" pyproject.toml "$scratch/build.in"
+}
+
 compile run --extra sandbox "$@"
 compile dev --extra sandbox --extra dev --constraint requirements/run.lock "$@"
+# What the tool server inside needs, at the versions that we run ourselves.
+sed -n 's/^ *"\(mcp[^"]*\)",$/\1/p' pyproject.toml >"$scratch/mcp.in"
+compile_into container/image/requirements-mcp.lock "$scratch/mcp.in" --constraint requirements/run.lock "$@"
 compile whatsapp --extra sandbox --extra whatsapp --constraint requirements/run.lock "$@"
 wc -l requirements/*.lock >&2

@@ -8,10 +8,13 @@ from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from container.drivers.addressing import Address, readings, to_answer
-from container.drivers.builtin_words import Wish, WishKind, understand_first
+from container.drivers.builtin_words import Wish, WishKind, tells_only, understand, understand_first
 from container.drivers.driver import DriverContext, Turn, TurnResult
 from container.drivers.file_list import FileList, list_files
-from container.drivers.notes_file import NotesFile, is_shown, one_line
+from container.drivers.notes_file import NotesFile, one_line
+from container.drivers.reminder_answers import ReminderAnswers
+from container.drivers.reminders import Reminders
+from container.drivers.shown_text import plain
 from container.messages import Message
 from orchestrator.contracts.errors import DovecoteError
 
@@ -26,11 +29,14 @@ I'm **{name}**. There is no language model behind me, but I'm quick and I never 
 - `remember buy milk`: I keep a note of it
 - `recall`, or `recall milk`: I tell you what I kept
 - `forget milk`, or `forget everything`
+- `remind me in 10 minutes to water the plants`, `remind me tomorrow at 9 to …`, `at 2027-01-05 14:00 …`
+- `every weekday at 9 stand-up`, `every monday at 18:30 …`, `every 2 hours drink water`
+- `list reminders`, `pause reminder 1`, `resume reminder 1`, `cancel reminder 1`, `change reminder 1 to 18:30`
 - `files`: what lies in our workspace
 - `echo hello`: I say it back"""
 _LOST: Final = (
     "I'm a simple helper and didn't understand that. I can tell the **time**, **remember**, **recall** and "
-    "**forget** things, list our **files** and **echo** you. Say **help** for examples."
+    "**forget** things, **remind** you, list our **files** and **echo** you. Say **help** for examples."
 )
 
 
@@ -48,6 +54,12 @@ class BuiltinDriver:
             WishKind.FORGET: self._forget,
             WishKind.FORGET_ALL: self._forget_all,
             WishKind.FILES: self._files,
+            WishKind.REMIND: lambda words: self._reminders.remind(words),
+            WishKind.LIST_REMINDERS: lambda words: self._reminders.list(words),
+            WishKind.PAUSE_REMINDER: lambda words: self._reminders.pause(words),
+            WishKind.RESUME_REMINDER: lambda words: self._reminders.resume(words),
+            WishKind.CANCEL_REMINDER: lambda words: self._reminders.cancel(words),
+            WishKind.CHANGE_REMINDER: lambda words: self._reminders.change(words),
             WishKind.HELLO: self._hello,
             WishKind.THANKS: self._thanks,
             WishKind.UNKNOWN: self._unknown,
@@ -69,13 +81,33 @@ class BuiltinDriver:
         self._zone = await asyncio.to_thread(_zone, given.timezone or os.environ.get("TZ", ""))
         self._workspace = context.places.workspace
         self._notes = NotesFile(context.places.workspace)
+        self._reminders = self._reminder_answers(context)
+        self._is_due = given.is_task or given.is_scheduled_task
 
     async def run_turn(self, turn: Turn) -> TurnResult:
         """Answer the messages of the batch that are meant for it, in their order."""
+        if self._is_due:
+            # A run of a task is one turn; what an older host sends behind it is chat.
+            self._is_due = False
+            await self._say_what_is_due(turn)
+            return TurnResult()
         for message in to_answer(turn.messages, self._address, all_count=self._is_main):
             wish = understand_first(readings(message.text, self._address))
             await turn.say(await self._answer(message, wish))
         return TurnResult()
+
+    async def _say_what_is_due(self, turn: Turn) -> None:
+        for message in turn.messages:
+            wish = understand(message.text)
+            if tells_only(wish, message.text):
+                await turn.say(await self._answer(message, wish))
+            else:
+                await turn.say(f"⏰ {message.text}")
+
+    def _reminder_answers(self, context: DriverContext) -> ReminderAnswers:
+        zone_name = self._zone_name(context.now().astimezone(self._zone))
+        reminders = Reminders(context.box, context.given.group_folder, timezone=zone_name)
+        return ReminderAnswers(reminders, zone=self._zone, zone_name=zone_name, now=context.now)
 
     def can_join(self, messages: Sequence[Message]) -> bool:
         """Never: a turn is over in no time."""
@@ -121,7 +153,7 @@ class BuiltinDriver:
         if not note:
             return "What shall I remember? For example: `remember buy milk`"
         await asyncio.to_thread(self._notes.add, note)
-        return f"Got it, I'll remember: **{_plain(note)}**"
+        return f"Got it, I'll remember: **{plain(note)}**"
 
     async def _recall(self, word: str) -> str:
         notes = await asyncio.to_thread(self._notes.all)
@@ -129,8 +161,8 @@ class BuiltinDriver:
         if not notes:
             return "I don't remember anything yet. Tell me with `remember …`."
         if not found:
-            return f"I remember nothing about **{_plain(one_line(word))}**."
-        about = f" about **{_plain(one_line(word))}**" if word else ""
+            return f"I remember nothing about **{plain(one_line(word))}**."
+        about = f" about **{plain(one_line(word))}**" if word else ""
         return f"This is what I remember{about}:\n{_bullets(found)}"
 
     async def _forget(self, word: str) -> str:
@@ -140,11 +172,11 @@ class BuiltinDriver:
         exact = [note for note in notes if note.casefold() == one_line(word).casefold()]
         found = exact or [note for note in notes if one_line(word).casefold() in note.casefold()]
         if not found:
-            return f"I remember nothing about **{_plain(one_line(word))}**, so there is nothing to forget."
+            return f"I remember nothing about **{plain(one_line(word))}**, so there is nothing to forget."
         if len(found) > 1:
             return f"Which one? Say it in full:\n{_bullets(found)}"
         await asyncio.to_thread(self._notes.remove, found)
-        return f"Done, I forgot: **{_plain(found[0])}**"
+        return f"Done, I forgot: **{plain(found[0])}**"
 
     async def _forget_all(self, _: str) -> str:
         notes = await asyncio.to_thread(self._notes.all)
@@ -188,19 +220,14 @@ def _describe(found: FileList) -> str:
 
 
 def _bullets(notes: Sequence[str]) -> str:
-    lines = [f"- {_plain(note)}" for note in notes[:_MAX_LISTED_NOTES]]
+    lines = [f"- {plain(note)}" for note in notes[:_MAX_LISTED_NOTES]]
     if len(notes) > _MAX_LISTED_NOTES:
         lines.append(f"- … and {len(notes) - _MAX_LISTED_NOTES} more")
     return "\n".join(lines)
 
 
-def _plain(text: str) -> str:
-    """A line of somebody else's words, without what is not to be shown or is no character."""
-    return "".join(sign if is_shown(sign) else "�" for sign in text)
-
-
 def _code(name: str) -> str:
-    return "`" + _plain(name).replace("`", "'") + "`"
+    return "`" + plain(name).replace("`", "'") + "`"
 
 
 def _size(size_bytes: int) -> str:

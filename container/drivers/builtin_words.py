@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from container.drivers.reminder_words import REMIND, begins_with_time
+
 
 class WishKind(StrEnum):
     """The things the built-in driver can do."""
@@ -19,6 +21,12 @@ class WishKind(StrEnum):
     FORGET = "forget"
     FORGET_ALL = "forget_all"
     FILES = "files"
+    REMIND = "remind"
+    LIST_REMINDERS = "list_reminders"
+    PAUSE_REMINDER = "pause_reminder"
+    RESUME_REMINDER = "resume_reminder"
+    CANCEL_REMINDER = "cancel_reminder"
+    CHANGE_REMINDER = "change_reminder"
     HELLO = "hello"
     THANKS = "thanks"
     UNKNOWN = "unknown"
@@ -42,6 +50,9 @@ _ABOUT: Final = r"(?: (?:about|of|on))?"
 _ALL_MY: Final = r"(?: me)?(?: all)?(?: (?:my|your|our|the))?"
 _ARTICLE: Final = r"(?: (?:the|my|our))?"
 _NOTES: Final = r"(?:memory|memories|notes?)"
+_WHICH_REMINDER: Final = (
+    r"(?: (?:the|my|our))? reminders?(?: (?:about|that|to|for|of|no\.?|number))?(?: (?P<what>.+))?"
+)
 _THAT: Final = r"(?: (?:that|to|this|about))?[\s:,]+"
 
 # First fit wins; a group named `what` is the wish's argument. No sentence is searched, each is matched
@@ -49,6 +60,18 @@ _THAT: Final = r"(?: (?:that|to|this|about))?[\s:,]+"
 _SENTENCES: Final[tuple[tuple[re.Pattern[str], WishKind], ...]] = tuple(
     (_sentence(pattern), kind)
     for pattern, kind in (
+        (
+            rf"(?:(?:list|show|what are|which){_ALL_MY} )?(?:reminders|tasks)"
+            r"(?: do (?:we|i|you) have| are (?:there|set))?",
+            WishKind.LIST_REMINDERS,
+        ),
+        (r"what (?:reminders|tasks) (?:do (?:we|i|you) have|are (?:there|set))", WishKind.LIST_REMINDERS),
+        (rf"(?:pause|hold){_WHICH_REMINDER}", WishKind.PAUSE_REMINDER),
+        (rf"(?:resume|continue|unpause){_WHICH_REMINDER}", WishKind.RESUME_REMINDER),
+        (rf"(?:cancel|delete|remove|stop|end|forget){_WHICH_REMINDER}", WishKind.CANCEL_REMINDER),
+        (rf"(?:change|move|edit|update){_WHICH_REMINDER}", WishKind.CHANGE_REMINDER),
+        (rf"(?P<what>{REMIND}\b.*)", WishKind.REMIND),
+        (r"remind(?: me)?|reminder", WishKind.REMIND),
         (r"help(?: me)?|commands|what (?:can|do) you do|how do(?:es)? (?:you|this|it) work", WishKind.HELP),
         (
             rf"(?:what{_IS} |tell me |show |give )?(?:me )?(?:the )?(?:current )?time(?: is it)?(?: now)?",
@@ -117,7 +140,25 @@ def understand(text: str) -> Wish:
     wish = _find(sentence) or _find(_without_please(sentence))
     if wish is None and (polite := _POLITE_START.match(sentence)) is not None:
         wish = _find(_without_please(sentence[polite.end() :]))
+    if wish is None and begins_with_time(sentence):
+        wish = Wish(kind=WishKind.REMIND, argument=sentence)
     return wish or Wish(kind=WishKind.UNKNOWN, argument=text)
+
+
+def tells_only(wish: Wish, text: str) -> bool:
+    """Whether a reminder with this text means the answer: a command that tells something, changes nothing.
+
+    `say hello to Ada` is something to be reminded of; `echo …` is for us alone.
+    """
+    if wish.kind is WishKind.ECHO:
+        return text.strip().casefold().startswith("echo")
+    return wish.kind in (
+        WishKind.TIME,
+        WishKind.DATE,
+        WishKind.RECALL,
+        WishKind.FILES,
+        WishKind.LIST_REMINDERS,
+    )
 
 
 def _without_please(sentence: str) -> str:

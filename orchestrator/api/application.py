@@ -15,6 +15,7 @@ from orchestrator.api.render_errors import STATUS, error_body, error_headers, fr
 from orchestrator.api.routes.chats import chat_routes
 from orchestrator.api.routes.health import health_routes
 from orchestrator.api.routes.manage import manage_routes
+from orchestrator.api.routes.tasks import seen_routes, task_routes
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.errors import DovecoteError
@@ -44,7 +45,13 @@ def make_application(
     )
     application.add_middleware(BodyLimit)
     application.include_router(health_routes())
-    for router in (manage_routes(services, known_caller), chat_routes(services, door, closing)):
+    routers = (
+        manage_routes(services, known_caller),
+        chat_routes(services, door, closing),
+        task_routes(services),
+        seen_routes(services),
+    )
+    for router in routers:
         application.include_router(router, dependencies=[Depends(known_caller)])
     _answer_errors(application)
     return application

@@ -7,7 +7,7 @@ from typing import Final
 from orchestrator.api.chat_watch import ChatStart
 from orchestrator.cli.addressing import how_to_address
 
-_WORDS_OF_DOVECOTE: Final = ("/stop", "/retry")
+_WORDS_OF_DOVECOTE: Final = ("/status", "/tasks", "/new", "/stop", "/retry")
 _WORD: Final = re.compile(r"/[A-Za-z]+")
 
 
@@ -43,6 +43,8 @@ def help_text(start: ChatStart) -> str:
     everything = "Everything else goes to the assistant." if address is None else address
     return (
         "/help shows this; /quit (or Ctrl-D) leaves.\n"
+        "/status shows how things stand; /tasks lists what is planned.\n"
+        "/new begins a new conversation.\n"
         "/stop stops what the assistant does; /retry runs again what went wrong.\n"
         f"{everything}"
     )

@@ -12,16 +12,17 @@ from urllib.parse import quote
 from pydantic import TypeAdapter
 
 from orchestrator.channels.console import PREFIX
-from orchestrator.cli.client import ApiClient, running_client
+from orchestrator.cli.client import ApiClient
 from orchestrator.cli.home import Home, make_home, open_home
-from orchestrator.cli.store_services import open_store_services
+from orchestrator.cli.place import open_place
+from orchestrator.cli.table import columns
 from orchestrator.commands import groups
 from orchestrator.commands.groups import CHANGEABLE, NewGroup
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.errors import InvalidRequest, NotFound
 from orchestrator.contracts.records.groups import Group
-from orchestrator.core.text_cleaning import clean_name, clean_text
+from orchestrator.core.text_cleaning import clean_text
 
 T = TypeVar("T")
 _GROUP: Final = TypeAdapter(Group)
@@ -152,7 +153,7 @@ def list_all(home_option: Path | None, *, as_json: bool) -> None:
         print("No groups yet. The first start registers console:main.")
         return
     rows = [(g.folder, g.jid, _when(g), g.name) for g in found]
-    for row in _columns(("FOLDER", "CHAT", "ANSWERS", "NAME"), rows):
+    for row in columns(("FOLDER", "CHAT", "ANSWERS", "NAME"), rows):
         print(row)
 
 
@@ -219,17 +220,14 @@ def _at_desk(home: Home, work: Callable[[GroupDesk], Awaitable[T]]) -> T:
 
 @contextlib.asynccontextmanager
 async def _open_desk(home: Home) -> AsyncIterator[GroupDesk]:
-    client = await running_client(home.paths)
-    if client is not None:
-        async with client:
-            yield HttpDesk(client)
-        return
-    if not home.paths.store.exists():
-        yield EmptyDesk(home)
-        return
-    make_home(home)
-    async with open_store_services(home) as services:
-        yield StoreDesk(services)
+    async with open_place(home) as place:
+        match place:
+            case ApiClient():
+                yield HttpDesk(place)
+            case Services():
+                yield StoreDesk(place)
+            case None:
+                yield EmptyDesk(home)
 
 
 def _path(folder: str) -> str:
@@ -245,12 +243,3 @@ def _when(group: Group) -> str:
     if group.is_main:
         return "every message (main)"
     return f"messages with {group.trigger}" if group.requires_trigger else "every message"
-
-
-def _columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    table = [tuple(heads), *(tuple(clean_name(cell) for cell in row) for row in rows)]
-    widths = [max(len(row[column]) for row in table) for column in range(len(heads))]
-    return [
-        "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in table
-    ]

@@ -7,7 +7,9 @@ from typing import Annotated, Optional
 
 import typer
 
+from orchestrator.cli.options import AsJson, Count, Folder, Home
 from orchestrator.cli.output import allow_any_text, unwritable
+from orchestrator.cli.task_app import task_app
 from orchestrator.contracts.errors import DovecoteError
 from orchestrator.contracts.version import VERSION
 
@@ -22,16 +24,8 @@ app = typer.Typer(
 group_app = typer.Typer(help="Register chats and change how they behave.", no_args_is_help=True)
 image_app = typer.Typer(help="The agent image of the docker runner.", no_args_is_help=True)
 app.add_typer(group_app, name="group")
+app.add_typer(task_app, name="task")
 app.add_typer(image_app, name="image")
-
-Home = Annotated[
-    Optional[Path],  # noqa: UP045 — typer reads this at run time
-    typer.Option(
-        "--home", help="Where groups and data lie; else $DOVECOTE_HOME, else the working directory."
-    ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Folder = Annotated[str, typer.Argument(help="Its folder below groups/.")]
 
 
 @app.command()
@@ -67,6 +61,32 @@ def doctor(home: Home = None, as_json: AsJson = False) -> None:
     from orchestrator.cli.doctor import run_doctor
 
     raise typer.Exit(run_doctor(home, as_json=as_json))
+
+
+@app.command()
+def messages(
+    chat: Annotated[Optional[str], typer.Option("--chat", help="Only those of this chat.")] = None,  # noqa: UP045 — typer
+    count: Count = 50,
+    home: Home = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the newest messages and what became of them."""
+    from orchestrator.cli.seen import show_messages
+
+    show_messages(home, chat=chat, count=count, as_json=as_json)
+
+
+@app.command()
+def errors(
+    box: Annotated[Optional[str], typer.Option("--box", help="Only those of this box.")] = None,  # noqa: UP045 — typer
+    count: Count = 50,
+    home: Home = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the newest requests of agents that were refused, and why."""
+    from orchestrator.cli.seen import show_errors
+
+    show_errors(home, box=box, count=count, as_json=as_json)
 
 
 @app.command()

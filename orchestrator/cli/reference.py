@@ -14,6 +14,8 @@ from orchestrator.contracts.errors import DovecoteError, ErrorCode
 from orchestrator.core.states.agent import AGENT
 from orchestrator.core.states.message import MESSAGE
 from orchestrator.core.states.outbox import OUTBOX
+from orchestrator.core.states.task import TASK
+from orchestrator.core.states.task_run import TASK_RUN
 from orchestrator.settings.loading import ALIASES, PREFIX
 from orchestrator.settings.tree import allowed_values, setting_fields
 
@@ -24,8 +26,10 @@ MEANINGS: Final[Mapping[ErrorCode, str]] = {
     ErrorCode.UNAUTHORIZED: "the credential is missing or not ours",
     ErrorCode.NOT_FOUND: "what was named is not there",
     ErrorCode.NOT_REGISTERED: "the chat is not a registered group",
+    ErrorCode.TASK_NOT_FOUND: "there is no such task, or it is not the caller's",
     ErrorCode.ALREADY_REGISTERED: "the folder or the chat is registered already",
     ErrorCode.INVALID_SETTINGS: "a setting is unknown, of the wrong type or out of range",
+    ErrorCode.INVALID_SCHEDULE: "the schedule or the timezone names no time; the message says which part",
     ErrorCode.LIMIT_EXCEEDED: "a bound was met; the message names it",
     ErrorCode.RATE_LIMITED: "too many requests; `Retry-After` says when to try again",
     ErrorCode.ATTACHMENT_REFUSED: "the file cannot be sent",
@@ -119,7 +123,7 @@ def commands_table(program: typer.Typer) -> str:
 
 def state_diagrams() -> str:
     """Every state table as a diagram."""
-    machines = (MESSAGE, OUTBOX, AGENT)
+    machines = (MESSAGE, OUTBOX, AGENT, TASK, TASK_RUN)
     return "\n\n".join(
         f"**{machine.name}**\n\n```mermaid\n{machine.as_mermaid()}\n```" for machine in machines
     )

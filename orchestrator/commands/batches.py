@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import AgentId, Jid, TurnId
 from orchestrator.contracts.records.messages import MessageStatus, StoredMessage
+from orchestrator.contracts.records.rights import least, rights_of
+from orchestrator.contracts.seams import Topic
 from orchestrator.core.chat.batch import select_batch
 from orchestrator.core.chat.death import runs_alone, taken_together
 from orchestrator.core.chat.transcript import render_message
@@ -85,6 +87,12 @@ def give_batch(
     agents.start_turn(tx, agent_id, turn_id, batch.chat_jid, at=services.clock.now())
     if batch.undelivered:
         outbox.mark_told(tx, batch.chat_jid, with_seq=seqs[0], count=batch.undelivered)
+    agent = agents.get(tx, agent_id)
+    if agent is not None:
+        roles = [rights_of(message.sender_role) for message in batch.messages]
+        if (left := least(agent.rights, *roles)) is not agent.rights:
+            agents.set_rights(tx, agent_id, left)
+            tx.wake(Topic.SNAPSHOTS)  # it may see less now
     MESSAGE.check(MessageStatus.PENDING, MessageEvent.PASSED_OVER)
     messages.skip_chatter(tx, batch.chat_jid, before_seq=batch.skip_before_seq)
     return True

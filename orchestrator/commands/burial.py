@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from orchestrator.commands.services import Services
+from orchestrator.commands.task_runs import end_run_badly, hold_run, settle_broken_run
 from orchestrator.commands.turns import NO_START, begin_turn, break_off, end_turn, hold, note_progress
 from orchestrator.contracts.ids import AgentId, TurnId
 from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, ExitStatus, TurnOutcome
@@ -14,6 +15,7 @@ from orchestrator.contracts.wire.codec import WireError, from_plain
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnStarted
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AGENT, AgentEventKind
+from orchestrator.core.states.task_run import RunEvent
 from orchestrator.store import agents, messages, requests
 from orchestrator.store.database import Transaction
 
@@ -72,6 +74,8 @@ def bury(tx: Transaction, services: Services, agent_id: AgentId, remains: Remain
     else:
         _end_acknowledged_turns(tx, services, agent, remains, at=at)
         _take_in_what_was_read(tx, agent, remains)
+    if agent.task_run_id is not None:
+        _settle_run(tx, services, agent, remains, at=at)
     left = messages.of_agent(tx, agent_id)
     if remains.reason is EndReason.START_FAILED:
         hold(tx, services, agent, left, incident=NO_START, at=at)
@@ -88,6 +92,25 @@ def bury(tx: Transaction, services: Services, agent_id: AgentId, remains: Remain
     )
     requests.close_box(tx, agent.box)
     note_progress(tx, agent.chat_jid)
+
+
+def _settle_run(tx: Transaction, services: Services, agent: Agent, remains: Remains, *, at: datetime) -> None:
+    """The run of a task whose agent is no more, if its turn did not end before."""
+    if remains.reason is EndReason.START_FAILED:
+        hold_run(tx, agent, why="no agent could be started", at=at)
+    elif remains.cause in (DeathCause.TIMED_OUT, DeathCause.STOPPED, DeathCause.VIOLATED):
+        event = RunEvent.RAN_OUT if remains.cause is DeathCause.TIMED_OUT else RunEvent.FAILED
+        end_run_badly(tx, services, agent, event=event, why=remains.reason.value, at=at)
+    else:
+        settle_broken_run(
+            tx,
+            services,
+            agent,
+            has_effects=agents.has_effects(tx, agent.agent_id),
+            is_host=remains.cause in (DeathCause.ORCHESTRATOR, DeathCause.HOST),
+            why=remains.reason.value,
+            at=at,
+        )
 
 
 def _end_event(status: AgentStatus, event: AgentEventKind) -> AgentEventKind:

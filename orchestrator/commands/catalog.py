@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from typing import Final
 
-from orchestrator.commands import chat
+from orchestrator.commands import chat, tasks
 from orchestrator.commands.command import Command
 from orchestrator.contracts.wire.codec import Wire
 
-CATALOG: Final[Mapping[type[Wire], Command]] = {command.request: command for command in chat.COMMANDS}
+CATALOG: Final[Mapping[type[Wire], Command]] = {
+    command.request: command for command in (*chat.COMMANDS, *tasks.COMMANDS)
+}

@@ -11,7 +11,7 @@ from orchestrator.commands.command import Command, Context
 from orchestrator.commands.operator_words import HANDLED_WORDS, run_operator_word
 from orchestrator.commands.outgoing import OutgoingText, prepare_text, queue_text
 from orchestrator.commands.services import Services
-from orchestrator.contracts.callers import Caller
+from orchestrator.contracts.callers import AgentCaller, Caller
 from orchestrator.contracts.errors import InvalidRequest
 from orchestrator.contracts.ids import MAX_NETWORK_ID_BYTES, Jid, MessageId, is_network_id
 from orchestrator.contracts.records.groups import Group
@@ -244,8 +244,8 @@ def send_message(tx: Transaction, context: Context, prepared: PreparedMessage) -
         source=TextSource.REQUEST,
         source_key=context.key,
         at=context.at,
-        agent_id=context.caller.agent_id,
-        turn_id=context.caller.turn_id,
+        agent_id=context.caller.agent_id if isinstance(context.caller, AgentCaller) else None,
+        turn_id=context.caller.turn_id if isinstance(context.caller, AgentCaller) else None,
         reply_to=None if request.reply_to is None else MessageId(request.reply_to),
     )
     return {"status": "queued"}

@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from orchestrator.commands.services import Services
-from orchestrator.contracts.callers import AgentCaller
+from orchestrator.contracts.callers import Caller
+from orchestrator.contracts.records.rights import Rights
 from orchestrator.contracts.wire.codec import Wire
 from orchestrator.core.authority import Target
 from orchestrator.store.database import Transaction
@@ -14,12 +15,21 @@ from orchestrator.store.database import Transaction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What a command knows beside its request. key: the same each time this request is met."""
+    """What a command knows beside its request. key: the same each time this request is met.
+
+    rights: of all whose words the caller was given.
+    """
 
     services: Services
-    caller: AgentCaller
+    caller: Caller
     at: datetime
     key: str
+    rights: Rights = Rights.OPERATOR
+
+
+async def as_it_is(services: Services, request: Any) -> Any:
+    """Nothing to prepare: the command takes the request itself."""
+    return request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,5 +44,5 @@ class Command:
     request: type[Wire]
     name: str
     target: Callable[[Transaction, Any], Target]
-    prepare: Callable[[Services, Any], Awaitable[Any]]
     run: Callable[[Transaction, Context, Any], Mapping[str, object]]
+    prepare: Callable[[Services, Any], Awaitable[Any]] = as_it_is

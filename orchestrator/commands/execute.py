@@ -9,6 +9,7 @@ from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.errors import DovecoteError, InvalidRequest, Unavailable
 from orchestrator.contracts.ids import BoxName, RequestId
+from orchestrator.contracts.records.rights import Rights
 from orchestrator.contracts.wire.codec import Wire
 from orchestrator.contracts.wire.replies import Reply, ReplyError
 from orchestrator.core.authority import allow
@@ -79,13 +80,15 @@ class _Asked:
 
     def _run(self, tx: Transaction) -> Reply:
         command = CATALOG[type(self.request)]
+        agent = agents.get(tx, self.caller.agent_id)
         context = Context(
             services=self.services,
             caller=self.caller,
             at=self.services.clock.now(),
             key=_text_key(self.key),
+            rights=Rights.BOT if agent is None else agent.rights,
         )
-        allow(self.caller, command.name, command.target(tx, self.request))
+        allow(self.caller, command.name, command.target(tx, self.request), rights=context.rights)
         result = command.run(tx, context, self.prepared)
         agents.count_effect(tx, self.caller.agent_id)
         return Reply(request_id=self.request_id or RequestId(""), ok=True, result=result)

@@ -7,10 +7,12 @@ from functools import partial
 from typing import Any, Final
 
 from orchestrator.commands.services import Services
+from orchestrator.commands.task_runs import pause_tasks_of_gone_group
 from orchestrator.contracts.callers import Caller
 from orchestrator.contracts.errors import Conflict, InvalidRequest, NotFound
 from orchestrator.contracts.ids import GroupFolder, Jid, is_chat_id, is_folder_name
 from orchestrator.contracts.records.groups import Group, TriggerPosition
+from orchestrator.contracts.seams import Topic
 from orchestrator.core.authority import Target, allow
 from orchestrator.core.chat.trigger import compile_trigger, default_trigger
 from orchestrator.core.text_cleaning import clean_name
@@ -80,6 +82,7 @@ async def add_group(services: Services, caller: Caller, new: NewGroup) -> Group:
 
     def body(tx: Transaction) -> Group:
         _refuse_taken(tx, folder, new)
+        tx.wake(Topic.SNAPSHOTS)
         return groups.add(tx, folder=folder, jid=new.jid, name=values["name"], added_at=at, values=values)
 
     return await services.db.run(body)
@@ -122,6 +125,7 @@ async def change_group(
             plain["trigger_position"] = _position(str(plain["trigger_position"]))
         changed = replace(group, **plain)  # type: ignore[arg-type]  # names and types were checked above
         _check_group(changed)
+        tx.wake(Topic.SNAPSHOTS)
         return groups.change(tx, group.folder, groups.columns(changed))
 
     changed = await services.db.run(body)
@@ -143,6 +147,8 @@ async def remove_group(services: Services, caller: Caller, folder: str) -> Group
                 suggestion="Make another group main first: dovecote group set FOLDER is_main=true",
             )
         groups.remove(tx, group.folder)
+        pause_tasks_of_gone_group(tx, group.folder, at=services.clock.now())
+        tx.wake(Topic.SNAPSHOTS)
         return group
 
     removed = await services.db.run(body)

@@ -7,6 +7,7 @@ from typing import Final
 
 from orchestrator.commands.outgoing import OutgoingText, queue_notice, queue_text
 from orchestrator.commands.services import Services
+from orchestrator.commands.task_runs import end_run_badly, end_run_well, hold_run, note_output
 from orchestrator.contracts.ids import Jid, TurnId
 from orchestrator.contracts.records.agents import Agent, TurnOutcome
 from orchestrator.contracts.records.messages import MessageStatus, StoredMessage, TextSource
@@ -15,6 +16,7 @@ from orchestrator.contracts.wire.container_io import TurnEnded, TurnStarted, Tur
 from orchestrator.core.backoff import delay_s
 from orchestrator.core.chat.death import FIRST_WAIT_S, DeathCause, after_death
 from orchestrator.core.states.message import MESSAGE, MessageEvent
+from orchestrator.core.states.task_run import RunEvent
 from orchestrator.core.wording import Say
 from orchestrator.store import agents, messages, notices, outbox
 from orchestrator.store.database import Transaction
@@ -77,6 +79,7 @@ def _given_turn(tx: Transaction, agent: Agent, named: TurnId, inputs: Sequence[s
 def take_pair(tx: Transaction, key: PairKey, text: OutgoingText, *, at: datetime) -> bool:
     """Put a pair's text into the outbox; False when it says again what the agent sent in this turn."""
     agent_id = key.agent.agent_id
+    is_silent = key.agent.task_run_id is not None and not note_output(tx, agent_id, text.text)
     turn = None if key.turn_id is None else agents.turn(tx, agent_id, key.turn_id)
     if turn is None:
         agents.count_effect(tx, agent_id)
@@ -85,6 +88,8 @@ def take_pair(tx: Transaction, key: PairKey, text: OutgoingText, *, at: datetime
         said = outbox.requested_texts(tx, agent_id, since=turn.started_at)
         if _folded(text.text) in {_folded(each) for each in said}:
             return False
+    if is_silent:
+        return False
     return queue_text(
         tx,
         chat=key.agent.chat_jid,
@@ -134,8 +139,25 @@ def end_turn(
     else:
         cause = cancelled_by if event.status is TurnStatus.CANCELLED else DeathCause.AGENT
         break_off(tx, services, agent, given, has_effects=has_effects, cause=cause, at=at)
+    if agent.task_run_id is not None:
+        _end_run(tx, services, agent, event, has_effects=has_effects, at=at)
     agents.end_joined_turns(tx, agent.agent_id, at=at)
     note_progress(tx, agent.chat_jid)
+
+
+def _end_run(
+    tx: Transaction, services: Services, agent: Agent, event: TurnEnded, *, has_effects: bool, at: datetime
+) -> None:
+    """What the end of its one turn means for a task's run. Of one that was cancelled its burial tells why."""
+    if event.status is TurnStatus.CANCELLED:
+        return
+    why = event.error.message or event.error.code if event.error is not None else event.status.value
+    if event.status is TurnStatus.SUCCESS:
+        end_run_well(tx, services, agent, at=at)
+    elif not has_effects and _is_provider_trouble(event):
+        hold_run(tx, agent, why=why, at=at)
+    else:
+        end_run_badly(tx, services, agent, event=RunEvent.FAILED, why=why, at=at)
 
 
 def _settle_well(

@@ -23,8 +23,10 @@ class ErrorCode(StrEnum):
     UNAUTHORIZED = "UNAUTHORIZED"
     NOT_FOUND = "NOT_FOUND"
     NOT_REGISTERED = "NOT_REGISTERED"
+    TASK_NOT_FOUND = "TASK_NOT_FOUND"
     ALREADY_REGISTERED = "ALREADY_REGISTERED"
     INVALID_SETTINGS = "INVALID_SETTINGS"
+    INVALID_SCHEDULE = "INVALID_SCHEDULE"
     LIMIT_EXCEEDED = "LIMIT_EXCEEDED"
     RATE_LIMITED = "RATE_LIMITED"
     ATTACHMENT_REFUSED = "ATTACHMENT_REFUSED"
@@ -78,6 +80,12 @@ class InvalidSettings(InvalidRequest):
     """A setting is unknown, of the wrong type or out of range."""
 
     code = ErrorCode.INVALID_SETTINGS
+
+
+class InvalidSchedule(InvalidRequest):
+    """A schedule or a timezone that names no time; `details` has the field, its value and what it takes."""
+
+    code = ErrorCode.INVALID_SCHEDULE
 
 
 class Forbidden(DovecoteError):

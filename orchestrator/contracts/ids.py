@@ -12,6 +12,9 @@ TreeId = NewType("TreeId", str)
 TurnId = NewType("TurnId", str)
 MessageId = NewType("MessageId", str)
 """The channel's own id of a message; unique within a chat."""
+TaskId = NewType("TaskId", str)
+RunId = NewType("RunId", str)
+"""One execution of a task."""
 RequestId = NewType("RequestId", str)
 BoxName = NewType("BoxName", str)
 """A directory below `data/ipc`: a group's folder, or `@{agentId}`."""

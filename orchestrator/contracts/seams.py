@@ -40,6 +40,8 @@ class Topic(StrEnum):
 
     MESSAGES = "messages"
     OUTBOX = "outbox"
+    ALARM = "alarm"
+    SNAPSHOTS = "snapshots"
     CHAT_VIEW = "chat_view"
 
 
@@ -243,6 +245,10 @@ class BoxPort(Protocol):
     async def write_close(self, *, for_legacy: bool) -> None: ...
 
     async def write_reply(self, reply: Reply) -> None: ...
+
+    async def write_snapshot(self, name: str, raw: bytes) -> None:
+        """Put a file into the box itself, in one step; its agent can read it, and nobody but us write it."""
+        ...
 
     async def read_acks(self) -> dict[TurnId, object]:
         """The `TurnAck` or `TurnEnded` of `acks/*.json` as JSON types, by turn id; others are left out."""

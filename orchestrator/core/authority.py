@@ -11,6 +11,7 @@ from typing import Final
 from orchestrator.contracts.callers import AgentCaller, Caller, HostCaller, OperatorCaller
 from orchestrator.contracts.errors import ErrorCode, Forbidden, NotFound
 from orchestrator.contracts.ids import GroupFolder, Jid
+from orchestrator.contracts.records.rights import Rights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +57,26 @@ def _own_chat(caller: Caller, target: Target) -> None:
     _any_registered_chat(caller, target)
 
 
+def _own_group(caller: Caller, target: Target) -> None:
+    if (
+        isinstance(caller, AgentCaller)
+        and target.group in (None, caller.group)
+        and target.chat_jid in (None, caller.chat_jid)
+    ):
+        return
+    raise Forbidden(
+        f"The group {target.group!r} is not this agent's own.",
+        suggestion="Leave groupFolder out; only the main group's agent may name others.",
+    )
+
+
 _Rule = Callable[[Caller, Target], None]
+_OWN_TASKS: Final[Mapping[_Kind, _Rule]] = {
+    _Kind.HOST: _anything,
+    _Kind.OPERATOR: _anything,
+    _Kind.MAIN_AGENT: _anything,
+    _Kind.AGENT: _own_group,
+}
 _RULES: Final[Mapping[str, Mapping[_Kind, _Rule]]] = {
     "send_message": {
         _Kind.HOST: _any_registered_chat,
@@ -65,17 +85,42 @@ _RULES: Final[Mapping[str, Mapping[_Kind, _Rule]]] = {
         _Kind.AGENT: _own_chat,
     },
     "post_message": {_Kind.HOST: _any_registered_chat, _Kind.OPERATOR: _any_registered_chat},
+    **dict.fromkeys(
+        (
+            "schedule_task",
+            "update_task",
+            "pause_task",
+            "resume_task",
+            "cancel_task",
+            "run_task",
+            "list_tasks",
+        ),
+        _OWN_TASKS,
+    ),
     "manage_groups": {_Kind.HOST: _anything, _Kind.OPERATOR: _anything},
 }
 
 
-def allow(caller: Caller, command: str, target: Target) -> None:
-    """Return if `caller` may do this to `target`. Raises Forbidden, or NotFound with NOT_REGISTERED."""
+def allow(caller: Caller, command: str, target: Target, *, rights: Rights = Rights.OPERATOR) -> None:
+    """Return if `caller` may do this to `target`. Raises Forbidden, or NotFound with NOT_REGISTERED.
+
+    rights: of those whose words an agent was given; an effect beyond its own chat and group needs an
+    operator's.
+    """
     kind = _kind(caller)
     rule = _RULES.get(command, {}).get(kind)
     if rule is None:
         raise Forbidden(f"The {kind} may not use {command}.", suggestion="Ask the operator to do it.")
     rule(caller, target)
+    if isinstance(caller, AgentCaller) and rights is not Rights.OPERATOR and _is_beyond(caller, target):
+        raise Forbidden(
+            f"{command} beyond the own chat needs an operator's word, and others wrote in this conversation.",
+            suggestion="Ask an operator to do it.",
+        )
+
+
+def _is_beyond(caller: AgentCaller, target: Target) -> bool:
+    return target.chat_jid not in (None, caller.chat_jid) or target.group not in (None, caller.group)
 
 
 def not_registered(chat: Jid) -> NotFound:

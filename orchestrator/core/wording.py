@@ -26,6 +26,11 @@ class Say(StrEnum):
     NOTHING_TO_RETRY = "nothing_to_retry"
     RETRYING = "retrying"
     NOT_ALLOWED = "not_allowed"
+    TASK_MISSED = "task_missed"
+    TASK_INTERRUPTED = "task_interrupted"
+    TASK_FAILED = "task_failed"
+    TASK_PAUSED = "task_paused"
+    TASK_UNREADABLE = "task_unreadable"
     DELIVERY_FAILED = "delivery_failed"
     DELAYED_PREFIX = "delayed_prefix"
     PROVIDER_TROUBLE = "provider_trouble"
@@ -34,6 +39,19 @@ class Say(StrEnum):
     TURN_CUT = "turn_cut"
     TURN_TOO_FAST = "turn_too_fast"
     RESENT_NOTE = "resent_note"
+    HELP = "help"
+    HELP_FOR_MEMBERS = "help_for_members"
+    NEW_CONVERSATION = "new_conversation"
+    STATUS_AT_WORK = "status_at_work"
+    STATUS_AWAKE = "status_awake"
+    STATUS_ASLEEP = "status_asleep"
+    STATUS_WAITING = "status_waiting"
+    STATUS_NEXT_TASK = "status_next_task"
+    STATUS_NO_TASK = "status_no_task"
+    NO_TASKS = "no_tasks"
+    TASK_PLANNED = "task_planned"
+    TASK_RESTS = "task_rests"
+    TASKS_MORE = "tasks_more"
 
 
 ENGLISH: Final[Mapping[Say, str]] = {
@@ -68,6 +86,11 @@ ENGLISH: Final[Mapping[Say, str]] = {
     Say.NOTHING_TO_RETRY: "There is nothing to run again.",
     Say.RETRYING: "Trying again …",
     Say.NOT_ALLOWED: "Sorry, you may not do that here.",
+    Say.TASK_MISSED: "“{title}” was due while I was not running, too long ago to make up for.",
+    Say.TASK_INTERRUPTED: "“{title}” was interrupted half-way. What it has done so far stands.",
+    Say.TASK_FAILED: "“{title}” did not work this time.",
+    Say.TASK_PAUSED: "“{title}” failed several times in a row, so it is paused now.",
+    Say.TASK_UNREADABLE: "“{title}” is paused: its schedule or timezone can't be read any more.",
     Say.DELIVERY_FAILED: "A message to {chat_name} could not be delivered.",
     Say.DELAYED_PREFIX: "[from {time}] ",
     Say.PROVIDER_TROUBLE: (
@@ -82,6 +105,30 @@ ENGLISH: Final[Mapping[Say, str]] = {
     Say.TURN_CUT: "[… cut here: the answer was longer than 10 MiB]",
     Say.TURN_TOO_FAST: "[… cut here: the answer came in too many messages at once]",
     Say.RESENT_NOTE: "(Sent again: the connection broke off, so you may see this twice.)",
+    Say.HELP: (
+        "/status shows how things stand here.\n"
+        "/tasks lists what is planned here.\n"
+        "/new begins a new conversation.\n"
+        "/stop stops what the assistant does.\n"
+        "/retry runs again what went wrong.\n"
+        "/help shows this."
+    ),
+    Say.HELP_FOR_MEMBERS: (
+        "/stop stops what you asked the assistant to do.\n"
+        "/retry runs again what went wrong for you.\n"
+        "/help shows this."
+    ),
+    Say.NEW_CONVERSATION: "Your next message begins a new conversation.",
+    Say.STATUS_AT_WORK: "The assistant is at work.",
+    Say.STATUS_AWAKE: "The assistant is awake and has nothing to do.",
+    Say.STATUS_ASLEEP: "The assistant is asleep; a message wakes it.",
+    Say.STATUS_WAITING: "Messages waiting: {count}.",
+    Say.STATUS_NEXT_TASK: "Next task: “{title}”, {time}.",
+    Say.STATUS_NO_TASK: "No task is planned.",
+    Say.NO_TASKS: "There are no tasks here.",
+    Say.TASK_PLANNED: "{number}. “{title}”, {time}",
+    Say.TASK_RESTS: "{number}. “{title}”, paused",
+    Say.TASKS_MORE: "… and {count} more.",
 }
 
 CATALOGUES: Final[Mapping[str, Mapping[Say, str]]] = {"en": ENGLISH}

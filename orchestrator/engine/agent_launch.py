@@ -8,8 +8,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from orchestrator.commands.batches import TurnBatch
 from orchestrator.commands.services import Services
+from orchestrator.commands.snapshots import BoxSnapshots
 from orchestrator.contracts.ids import AgentId, TreeId, TurnId
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.launch import AgentPlaces, LaunchPlan, ResourceLimits
@@ -18,6 +18,7 @@ from orchestrator.core.agents.launch_plan import plan_launch
 from orchestrator.core.chat.transcript import render_prompt
 from orchestrator.core.chat.trigger import plain_word
 from orchestrator.core.text_cleaning import cap_text
+from orchestrator.engine.work import FirstInput
 from orchestrator.store.group_files import give_home, give_workspace, read_instructions
 
 _MAX_INSTRUCTIONS_BYTES: Final = 64 * 1024
@@ -89,18 +90,18 @@ async def container_input(
     services: Services,
     group: Group,
     identity: Identity,
-    batch: TurnBatch,
+    given: FirstInput,
+    snapshots: BoxSnapshots,
     *,
     turn_id: TurnId,
-    session_id: str | None,
 ) -> ContainerInput:
     """What the agent reads on standard input, in both spellings. Source: contracts.md section 1."""
     instructions = await asyncio.to_thread(_instructions, services.paths.groups, group)
     return ContainerInput(
-        messages=batch.xml,
-        prompt=render_prompt(batch.xml),
-        inputs=batch.ids,
-        triggers=batch.trigger_ids,
+        messages=given.xml,
+        prompt=render_prompt(given.xml),
+        inputs=given.ids,
+        triggers=given.trigger_ids,
         group_folder=group.folder,
         chat_jid=group.jid,
         assistant_name=group.assistant_name,
@@ -108,7 +109,12 @@ async def container_input(
         tree_id=identity.tree_id,
         is_main=group.is_main,
         turn_id=turn_id,
-        session_id=session_id,
+        session_id=given.session_id,
+        tasks_snapshot=snapshots.tasks,
+        groups_snapshot=snapshots.groups,
+        is_task=given.task_prompt is not None,
+        is_scheduled_task=given.task_prompt is not None,
+        task_context=given.task_prompt,
         agent=AgentDefinition(
             driver=services.settings.agent.driver,
             instructions=instructions,

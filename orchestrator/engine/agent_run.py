@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 from typing import Any, Final
 
-from orchestrator.commands.batches import TurnBatch, give_batch, next_batch
 from orchestrator.commands.turns import note_good_start
 from orchestrator.contracts.errors import DovecoteError, StartFailed, Unavailable
 from orchestrator.contracts.ids import TurnId, new_id
@@ -12,7 +11,7 @@ from orchestrator.contracts.records.agents import Agent, ExitStatus
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.seams import AgentHandle
 from orchestrator.contracts.wire.codec import to_json
-from orchestrator.contracts.wire.container_io import PROTOCOL, Ready
+from orchestrator.contracts.wire.container_io import PROTOCOL, Ready, TurnEnded
 from orchestrator.contracts.wire.framing import OutputReader
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AGENT, AgentEventKind
@@ -26,10 +25,13 @@ from orchestrator.engine.run_end import bury_run
 from orchestrator.engine.run_minder import RunMinder
 from orchestrator.engine.run_state import Phase, RunParts, RunState
 from orchestrator.engine.shielding import finish
+from orchestrator.engine.snapshots import RunSnapshots
 from orchestrator.engine.start_limit import StartLimit
 from orchestrator.engine.turn_collector import RunCallbacks, TurnCollector
-from orchestrator.store import agents, groups, sessions
+from orchestrator.engine.work import FirstInput, Work
+from orchestrator.store import agents
 from orchestrator.store.database import Transaction
+from orchestrator.store.unsafe import UnsafeEntry
 
 _OUTPUT_AFTER_EXIT_S: Final = 10.0
 _BURIAL_WITHIN_S: Final = 30.0
@@ -38,9 +40,10 @@ _BURIAL_WITHIN_S: Final = 30.0
 class AgentRun:
     """The one agent that holds a group's chat. `run` returns when it is dead and buried."""
 
-    def __init__(self, parts: RunParts, group: Group) -> None:
-        self.state = RunState(parts, group)
+    def __init__(self, parts: RunParts, group: Group, work: Work) -> None:
+        self.state = RunState(parts, group, work)
         self.follow_ups = FollowUps(self.state)
+        self.snapshots = RunSnapshots(self.state)
         self._services = parts.services
         self._legacy: LegacyCollector | None = None
         self._ready: asyncio.Future[Ready] = asyncio.get_running_loop().create_future()
@@ -62,29 +65,27 @@ class AgentRun:
         """Claim what waits, start, work, end. Raises nothing but cancellation and faults of ours."""
         turn_id = TurnId(new_id("turn"))
         try:
-            batch, session_id = await self._claim(turn_id)
+            first = await self._claim(turn_id)
         except Unavailable as error:
             self.state.log.error("start.store_unavailable", error=error.message)
-            batch, session_id = None, None
-        if batch is None:
+            first = None
+        if first is None:
             self._over.set()
             return
         self._services.checkpoints.reached("batch.dispatched")
-        self.state.log.info(
-            "agent.starting", messages=len(batch.messages), runner=self.state.parts.runner.name
-        )
+        self.state.log.info("agent.starting", messages=len(first.ids), runner=self.state.parts.runner.name)
         exit_status: ExitStatus | None = None
         try:
             await self.state.set_typing(is_typing=True)
-            exit_status = await self._live(batch, turn_id, session_id)
+            exit_status = await self._live(first, turn_id)
         except (StartFailed, Unavailable) as error:
             self._note_failed_start(error)
         finally:
             self.state.phase = Phase.OVER
             await finish(self._end(exit_status), within_s=_BURIAL_WITHIN_S, what="burial of an agent")
 
-    async def _claim(self, turn_id: TurnId) -> tuple[TurnBatch | None, str | None]:
-        """In one transaction: the agent's record, and the messages that are now its own."""
+    async def _claim(self, turn_id: TurnId) -> FirstInput | None:
+        """In one transaction: the agent's record, and what is now its own."""
         state, services = self.state, self._services
         driver, at = services.settings.agent.driver, services.clock.now()
         agent = Agent(
@@ -98,24 +99,17 @@ class AgentRun:
             status=AGENT.start,
             is_main=state.group.is_main,
             started_at=at,
+            rights=state.work.rights,
+            task_run_id=state.work.task_run_id,
         )
 
-        def body(tx: Transaction) -> tuple[TurnBatch | None, str | None]:
-            batch = next_batch(tx, services, state.group.jid)
-            if batch is None:
-                return None, None
-            agents.add(tx, agent)
-            give_batch(tx, services, batch, agent_id=agent.agent_id, turn_id=turn_id, input_file=None)
-            groups.note_served(tx, state.group.folder)
-            return batch, sessions.get(tx, state.group.folder, driver)
+        return await services.db.run(lambda tx: state.work.claim(tx, agent, turn_id))
 
-        return await services.db.run(body)
-
-    async def _live(self, batch: TurnBatch, turn_id: TurnId, session_id: str | None) -> ExitStatus | None:
+    async def _live(self, first: FirstInput, turn_id: TurnId) -> ExitStatus | None:
         """Start it and take what it says until it is gone; None if nobody can say how it ended."""
         state, services = self.state, self._services
         self._start_limit.begin()
-        line = await self._prepare(batch, turn_id, session_id)
+        line = await self._prepare(first, turn_id)
         handle = state.handle
         assert handle is not None
         await persist(
@@ -142,7 +136,7 @@ class AgentRun:
             logging.cancel()
         return status
 
-    async def _prepare(self, batch: TurnBatch, turn_id: TurnId, session_id: str | None) -> bytes:
+    async def _prepare(self, given: FirstInput, turn_id: TurnId) -> bytes:
         """Box, places and walls; the agent waits for its input when this returns it."""
         state, services, parts = self.state, self._services, self.state.parts
         identity = identity_for(services, state.group, state.agent_id)
@@ -151,10 +145,9 @@ class AgentRun:
             places = await prepare_places(
                 services, state.group, identity, parts.boxes.path_of(state.box_name)
             )
-            first = await container_input(
-                services, state.group, identity, batch, turn_id=turn_id, session_id=session_id
-            )
-        except OSError as error:
+            snapshots = await self.snapshots.refresh(box)
+            first = await container_input(services, state.group, identity, given, snapshots, turn_id=turn_id)
+        except (OSError, UnsafeEntry) as error:
             raise StartFailed(
                 f"The places of group {state.group.folder!r} can't be made: {error}.",
                 suggestion="Check them: dovecote doctor",
@@ -182,8 +175,7 @@ class AgentRun:
             await self._legacy.begin()
         await persist(self._services, self._note_running)
         self.state.has_taken_input = True
-        if self.state.phase is Phase.STARTING:
-            self.state.phase = Phase.OPEN
+        await self.follow_ups.open()
         self.state.log.info("agent.running", legacy=handle.is_legacy)
 
     def _note_running(self, tx: Transaction) -> None:
@@ -232,7 +224,7 @@ class AgentRun:
         callbacks = RunCallbacks(
             ready=lambda ready: None if self._ready.done() else self._ready.set_result(ready),
             turn_started=state.turn_started,
-            turn_ended=state.turn_ended,
+            turn_ended=self._turn_ended,
             showed_life=lambda: state.clock.showed_life(state.now_s()),
             said_something=lambda: state.clock.said_something(state.now_s()),
             cancelled_by=lambda: state.stop_cause or DeathCause.HOST,
@@ -249,6 +241,11 @@ class AgentRun:
             turn_over=state.legacy_turn_over,
         )
         return self._legacy
+
+    async def _turn_ended(self, event: TurnEnded) -> None:
+        await self.state.turn_ended(event)
+        if not self.state.work.takes_follow_ups:
+            await self.follow_ups.close()
 
     async def _wait_for_end(self, handle: AgentHandle, reading: "asyncio.Task[None]") -> ExitStatus | None:
         """Its output ends when it dies; one that only closes its output is helped along."""

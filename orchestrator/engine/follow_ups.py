@@ -41,15 +41,29 @@ class FollowUps:
                 await self._publish(batch)
 
     async def close(self) -> None:
-        """Let the agent finish its turn, take no more and exit. Before it is open this does nothing."""
+        """Let the agent finish its turn, take no more and exit; one that starts hears it with its input."""
         async with self._one_at_a_time:
             await self._close()
 
+    async def open(self) -> None:
+        """The agent has its input: from now on it takes more, unless it was to be closed in the meantime."""
+        async with self._one_at_a_time:
+            if self._state.phase is Phase.STARTING:
+                self._state.phase = Phase.OPEN
+            elif self._state.phase is Phase.CLOSING:
+                await self._write_close()
+
     async def _close(self) -> None:
+        is_open = self._state.phase is Phase.OPEN
+        if is_open or self._state.phase is Phase.STARTING:
+            self._state.phase = Phase.CLOSING
+        if is_open:
+            await self._write_close()
+
+    async def _write_close(self) -> None:
         state = self._state
-        if state.phase is not Phase.OPEN or state.box is None or state.handle is None:
+        if state.box is None or state.handle is None:
             return
-        state.phase = Phase.CLOSING
         state.clock.close_asked(state.now_s())
         try:
             await state.box.write_close(for_legacy=state.handle.is_legacy)

@@ -8,8 +8,8 @@ import structlog
 from orchestrator.commands.outgoing import queue_notice
 from orchestrator.commands.services import Services
 from orchestrator.commands.turns import note_no_room
+from orchestrator.commands.waiting import WaitingWork
 from orchestrator.contracts.ids import BoxName, GroupFolder, Jid
-from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.seams import Topic
 from orchestrator.core.admission import Live, Waiting, choose
 from orchestrator.core.chat.death import DeathCause
@@ -18,9 +18,8 @@ from orchestrator.engine.agent_run import AgentRun
 from orchestrator.engine.disk_floor import DiskFloor
 from orchestrator.engine.persistence import persist
 from orchestrator.engine.run_state import RunParts
-from orchestrator.store import groups
+from orchestrator.engine.work import ChatWork, TaskWork, Work
 from orchestrator.store.database import Transaction
-from orchestrator.store.messages import WaitingChat
 
 _log = structlog.get_logger(__name__)
 
@@ -32,7 +31,7 @@ class GroupQueue:
         self._floor = floor
         self._parts: RunParts | None = None
         self._tasks: asyncio.TaskGroup | None = None
-        self._runs: dict[GroupFolder, AgentRun] = {}
+        self._runs: dict[str, AgentRun] = {}
         self._is_open = True
 
     async def run(self, parts: RunParts) -> None:
@@ -42,42 +41,51 @@ class GroupQueue:
             self._tasks = tasks
             await asyncio.Event().wait()
 
-    async def admit(self, waiting: Sequence[WaitingChat]) -> None:
+    async def admit(self, waiting: Sequence[WaitingWork]) -> None:
         """Start, feed or close what the rules of admission say for those that wait."""
         if self._tasks is None or not self._is_open:
             return
         queue = self._services.settings.queue
+        works = {work.key: work for work in waiting if self._can_take(work)}
         decision = choose(
-            [_waiting(chat) for chat in waiting if self._can_take(GroupFolder(chat.folder))],
+            [_waiting(work) for work in works.values()],
             [_live(run) for run in self._runs.values()],
             max_running=queue.max_running,
             max_live=queue.max_live,
         )
-        for folder in decision.close:
-            self._spawn(self._runs[folder].follow_ups.close(), f"close {folder}")
-        for folder in decision.feed:
-            self._spawn(self._runs[folder].follow_ups.feed(), f"feed {folder}")
+        for key in decision.close:
+            self._spawn(self._runs[key].follow_ups.close(), f"close {key}")
+        for key in decision.feed:
+            self._go_on(self._runs[key], works[key])
         if not decision.start:
             return
         if await self._floor.allows_start():
-            for folder in decision.start:
-                await self._start(folder)
+            for key in decision.start:
+                self._start(works[key])
         else:
-            await self._tell_no_room([chat.chat_jid for chat in waiting if chat.folder in decision.start])
+            await self._tell_no_room([works[key].group.jid for key in decision.start])
+
+    def _go_on(self, run: AgentRun, work: WaitingWork) -> None:
+        """What waits for a box in which an agent lives: messages are fed, a task sends an idle one home."""
+        if work.task is None:
+            self._spawn(run.follow_ups.feed(), f"feed {work.key}")
+        elif not run.state.clock.is_busy:
+            self._spawn(run.follow_ups.close(), f"close {work.key} for a task")
 
     async def stop_chat(self, chat: Jid) -> bool:
-        """Stop the agent that holds this chat; False if none does."""
-        run = next((each for each in self._runs.values() if each.state.group.jid == chat), None)
-        if run is None or not run.state.clock.is_busy:
-            return False
-        run.state.stop(DeathCause.STOPPED)
-        return await run.over(within_s=self._services.settings.agent.stop_grace_s + 10)
+        """Stop all that works in this chat, tasks too; False if nothing does."""
+        runs = [
+            each for each in self._runs.values() if each.state.group.jid == chat and each.state.clock.is_busy
+        ]
+        for run in runs:
+            run.state.stop(DeathCause.STOPPED)
+        within_s = self._services.settings.agent.stop_grace_s + 10
+        return bool(runs) and all(await asyncio.gather(*(run.over(within_s=within_s) for run in runs)))
 
     async def close_chat(self, chat: Jid) -> None:
         """Let the agent that holds this chat finish its turn and exit; the next one starts afresh."""
-        run = next((each for each in self._runs.values() if each.state.group.jid == chat), None)
-        if run is not None:
-            await run.follow_ups.close()
+        runs = [each for each in self._runs.values() if each.state.group.jid == chat]
+        await asyncio.gather(*(run.follow_ups.close() for run in runs))
 
     def stop_violator(self, box: BoxName, sentence: str) -> None:
         """End the agent that filled its box beyond what it may, and say so in its chat."""
@@ -112,19 +120,14 @@ class GroupQueue:
         assert self._parts is not None
         return self._parts.services
 
-    def _can_take(self, folder: GroupFolder) -> bool:
-        run = self._runs.get(folder)
+    def _can_take(self, work: WaitingWork) -> bool:
+        run = self._runs.get(work.key)
         return run is None or run.state.takes_more
 
-    async def _start(self, folder: GroupFolder) -> None:
-        if folder in self._runs:
-            return
-        group = await self._services.db.run(lambda tx: _group(tx, folder))
-        if group is None or folder in self._runs:
-            return
+    def _start(self, work: WaitingWork) -> None:
         assert self._parts is not None
-        self._runs[folder] = run = AgentRun(self._parts, group)
-        self._spawn(self._run_to_end(run), f"agent of {folder}")
+        self._runs[work.key] = run = AgentRun(self._parts, work.group, _work(self._services, work))
+        self._spawn(self._run_to_end(run, work.key), f"agent of {work.key}")
 
     async def _tell_no_room(self, chats: Sequence[Jid]) -> None:
         services, at = self._services, self._services.clock.now()
@@ -135,11 +138,11 @@ class GroupQueue:
 
         await services.db.run(body)
 
-    async def _run_to_end(self, run: AgentRun) -> None:
+    async def _run_to_end(self, run: AgentRun, key: str) -> None:
         try:
             await run.run()
         finally:
-            del self._runs[run.state.group.folder]
+            del self._runs[key]
             self._services.wakeups.wake(Topic.MESSAGES)
 
     async def _tell_of_violation(self, run: AgentRun) -> None:
@@ -157,14 +160,16 @@ class GroupQueue:
         self._tasks.create_task(work, name=name)
 
 
-def _group(tx: Transaction, folder: GroupFolder) -> Group | None:
-    return groups.by_folder(tx, folder)
+def _work(services: Services, waiting: WaitingWork) -> Work:
+    if waiting.task is None or waiting.run_id is None:
+        return ChatWork(services=services, group=waiting.group)
+    return TaskWork(services=services, group=waiting.group, task=waiting.task, run_id=waiting.run_id)
 
 
-def _waiting(chat: WaitingChat) -> Waiting:
-    return Waiting(group=GroupFolder(chat.folder), since_seq=chat.oldest_seq, last_served=chat.last_served)
+def _waiting(work: WaitingWork) -> Waiting:
+    return Waiting(group=GroupFolder(work.key), since_seq=work.since, last_served=work.last_served)
 
 
 def _live(run: AgentRun) -> Live:
     clock = run.state.clock
-    return Live(group=run.state.group.folder, is_busy=clock.is_busy, idle_since=clock.idle_since)
+    return Live(group=GroupFolder(run.state.work.key), is_busy=clock.is_busy, idle_since=clock.idle_since)

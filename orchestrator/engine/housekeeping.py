@@ -8,7 +8,7 @@ import structlog
 
 from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import Unavailable
-from orchestrator.store import agents, messages, outbox, requests
+from orchestrator.store import agents, messages, outbox, requests, task_runs
 from orchestrator.store.database import Transaction
 
 _log = structlog.get_logger(__name__)
@@ -18,7 +18,7 @@ _AGENTS_FOR: Final = timedelta(days=30)
 
 
 class Housekeeping:
-    """Prunes answered requests, old agents, old messages and old texts. Runs until cancelled."""
+    """Prunes answered requests, old agents, messages, texts and runs of tasks. Runs until cancelled."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -39,5 +39,6 @@ class Housekeeping:
         requests.prune(tx, before=now - _REPLIES_FOR)
         agents.prune(tx, before=now - _AGENTS_FOR)
         gone = messages.prune(tx, before=now - keep) + outbox.prune(tx, before=now - keep)
+        gone += task_runs.prune(tx, before=now - keep)
         if gone:
             _log.info("housekeeping.pruned", rows=gone)

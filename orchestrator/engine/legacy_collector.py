@@ -122,7 +122,7 @@ class LegacyCollector:
         agent, at = self._agent, self._services.clock.now()
         await persist(
             self._services,
-            lambda tx: sessions.keep(tx, agent.group, agent.driver, session_id, at=at),
+            lambda tx: sessions.keep(tx, agent, session_id, at=at),
         )
 
 

@@ -5,11 +5,10 @@ from typing import Final
 import structlog
 
 from orchestrator.commands.services import Services
-from orchestrator.commands.turns import LONGEST_WAIT
+from orchestrator.commands.waiting import waiting_work
 from orchestrator.contracts.errors import Unavailable
 from orchestrator.contracts.seams import Topic
 from orchestrator.engine.group_queue import GroupQueue
-from orchestrator.store import messages
 
 _log = structlog.get_logger(__name__)
 _LEAST_WAIT_S: Final = 0.05
@@ -34,9 +33,7 @@ class Router:
         """One look at the store."""
         now = self._services.clock.now()
         try:
-            waiting = await self._services.db.run(
-                lambda tx: messages.waiting_chats(tx, now=now, longest_wait=LONGEST_WAIT)
-            )
+            waiting = await self._services.db.run(lambda tx: waiting_work(tx, at=now))
             await self._queue.admit(waiting)
         except Unavailable as error:
             _log.error("router.store_unavailable", error=error.message, suggestion=error.suggestion)

@@ -9,7 +9,7 @@ import structlog
 
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller
-from orchestrator.contracts.ids import AgentId, BoxName, group_box, new_id
+from orchestrator.contracts.ids import AgentId, BoxName, new_id
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND
 from orchestrator.contracts.seams import AgentHandle, Boxes, BoxPort, Runner
@@ -17,6 +17,7 @@ from orchestrator.contracts.wire.container_io import TurnEnded, TurnStarted
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.engine.channel_set import ChannelSet
 from orchestrator.engine.run_clock import ClockSettings, RunClock
+from orchestrator.engine.work import Work
 
 _log = structlog.get_logger(__name__)
 _CLOSE_WITHIN_S: Final = 30.0
@@ -46,18 +47,19 @@ class RunParts:
 class RunState:
     """One run's shared state. Changed from the loop's thread only."""
 
-    def __init__(self, parts: RunParts, group: Group) -> None:
+    def __init__(self, parts: RunParts, group: Group, work: Work) -> None:
         self.parts = parts
         self.services = parts.services
         self.group = group
         self.agent_id = AgentId(new_id("agent"))
-        self.box_name: BoxName = group_box(group.folder)
+        self.work = work
+        self.box_name: BoxName = work.box_for(self.agent_id)
         self.phase = Phase.STARTING
         self.stop_cause: DeathCause | None = None
         self.box: BoxPort | None = None
         self.handle: AgentHandle | None = None
         self.has_taken_input = False
-        self.clock = RunClock(_clock_settings(parts.services), now=self.now_s())
+        self.clock = RunClock(_clock_settings(parts.services, turn_s=work.turn_limit_s), now=self.now_s())
         self.changed = asyncio.Event()
         self.log = _log.bind(agent=self.agent_id, group=group.folder)
         self._unseen: set[str] = set()
@@ -65,7 +67,7 @@ class RunState:
     @property
     def takes_more(self) -> bool:
         """Whether a follow-up may be fed."""
-        return self.phase is Phase.OPEN and self.stop_cause is None
+        return self.phase is Phase.OPEN and self.stop_cause is None and self.work.takes_follow_ups
 
     @property
     def caller(self) -> AgentCaller:
@@ -123,11 +125,11 @@ class RunState:
         await self.set_typing(is_typing=False)
 
 
-def _clock_settings(services: Services) -> ClockSettings:
+def _clock_settings(services: Services, *, turn_s: float) -> ClockSettings:
     agent = services.settings.agent
     return ClockSettings(
         silence_s=agent.container_timeout_s,
-        turn_s=agent.turn_limit_s,
+        turn_s=turn_s,
         idle_s=agent.idle_timeout_s,
         close_s=_CLOSE_WITHIN_S,
         still_working_s=services.settings.still_working_s,

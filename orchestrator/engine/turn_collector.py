@@ -137,7 +137,7 @@ class TurnCollector:
             case SessionNamed(session_id=session_id) if is_file_name(session_id):
                 await persist(
                     services,
-                    lambda tx: sessions.keep(tx, self._agent.group, self._agent.driver, session_id, at=at),
+                    lambda tx: sessions.keep(tx, self._agent, session_id, at=at),
                 )
             case _:
                 _log.debug("agent.event", agent=self._agent.agent_id, type=event.type)

@@ -172,12 +172,12 @@ class Box:
 
     def write_reply(self, reply: Reply) -> None:
         """Put the answer into `replies`, in one step. Its `request_id` must keep the rule of names."""
-        self.directory(REPLIES).write_atomically(
-            f"{reply.request_id}{REQUEST_SUFFIX}",
-            to_json(reply).encode("utf-8", "replace"),
-            mode=0o640 if self._is_shared else 0o600,
-            gid=self._gid if self._is_shared else None,
-        )
+        raw = to_json(reply).encode("utf-8", "replace")
+        self._write_readable(self.directory(REPLIES), f"{reply.request_id}{REQUEST_SUFFIX}", raw)
+
+    def write_snapshot(self, name: str, raw: bytes) -> None:
+        """Put a file into the box itself, in one step."""
+        self._write_readable(self._root, name, raw)
 
     def last_changes(self) -> dict[str, int | None]:
         """Of each request directory, when its entries last changed; None if it is not ours any more."""
@@ -204,6 +204,15 @@ class Box:
         for entry in replies.entries(max_entries):
             if entry.mtime_ns < before_ns and not entry.is_dir:
                 replies.remove(entry.name)
+
+    def _write_readable(self, directory: SafeDir, name: str, raw: bytes) -> None:
+        """A file that the agent can read, by its group, and not write."""
+        directory.write_atomically(
+            name,
+            raw,
+            mode=0o640 if self._is_shared else 0o600,
+            gid=self._gid if self._is_shared else None,
+        )
 
     def close(self) -> None:
         """Give the descriptors back. May be called again."""

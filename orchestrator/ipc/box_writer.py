@@ -90,6 +90,10 @@ class BoxWriter:
         if is_file_name(reply.request_id):
             await self._do(lambda: self.box.write_reply(reply))
 
+    async def write_snapshot(self, name: str, raw: bytes) -> None:
+        """Put a file into the box itself, in one step, readable to its agent."""
+        await self._do(lambda: self.box.write_snapshot(name, raw))
+
     async def read_acks(self) -> dict[TurnId, object]:
         """What `acks/*.json` says of turns, by turn id, oldest first; what is no ack is left out."""
         return await self._as_far_as_it_can_be_read(lambda: read_acks(self.box.directory(ACKS)), otherwise={})

@@ -25,12 +25,12 @@ from orchestrator.ipc.quarantine import Quarantine
 from orchestrator.ipc.threads import in_thread
 from orchestrator.ipc.upkeep import Upkeep
 from orchestrator.ipc.watcher import Watcher
+from orchestrator.store.refusals import ERRORS
 from orchestrator.store.safe_dir import SafeDir
 from orchestrator.store.tree_removal import Removal, remove_tree
 from orchestrator.store.unsafe import UnsafeEntry, Vanished
 
 _log = structlog.get_logger(__name__)
-ERRORS: Final = "errors"
 _GONE: Final = ".gone-"
 _THREADS: Final = 3
 """One for the intake, one for a removal, and one that is free for a follow-up."""

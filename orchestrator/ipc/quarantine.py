@@ -13,6 +13,7 @@ from typing import Final
 import structlog
 
 from orchestrator.contracts.ids import BoxName
+from orchestrator.store.refusals import BOX_SUFFIX, REASON_SUFFIX
 from orchestrator.store.safe_dir import SafeDir
 from orchestrator.store.tree_removal import remove_tree
 from orchestrator.store.unsafe import UnsafeEntry, Vanished, printable
@@ -21,7 +22,6 @@ _log = structlog.get_logger(__name__)
 KEEP_FOR: Final = timedelta(days=7)
 MAX_ENTRIES: Final = 1_000
 """Refused requests kept for one box; each may be two files."""
-REASON_SUFFIX: Final = ".reason.json"
 _PRUNE_EVERY: Final = 50
 _MAX_NAME_CHARS: Final = 160
 _ODD: Final = re.compile(r"[^A-Za-z0-9._@-]")
@@ -78,7 +78,7 @@ class Quarantine:
         """Move the whole box `name` from `ipc` here."""
         ipc.mend_child(name)  # a directory moves only with the right to write in it
         with self._folder(name) as folder:
-            ipc.rename(name, f"{_ms(at)}-{secrets.token_hex(3)}-box", to=folder)
+            ipc.rename(name, f"{_ms(at)}-{secrets.token_hex(3)}{BOX_SUFFIX}", to=folder)
 
     def prune(self, *, now: datetime) -> None:
         """Remove what is older than a week or beyond the bounds, in every folder."""

@@ -5,6 +5,7 @@
 `syscall_rules` and `syscall_filter` say which doors to the kernel are shut; `bubblewrap_command` is the
 arguments, `bubblewrap_opening` the start, `user_namespace`, `cgroup` and `memory_watch` its limits,
 `host_system` what it binds of this machine; `lifeline` ends a process with us. `programs` is what runs
-inside without an image, `mount_check` compares what is mounted with the plan, `child` and `procfs` are
+inside without an image, `tool_packages` what a model's tool server needs there, `mount_check` compares
+what is mounted with the plan, `child` and `procfs` are
 processes and their pipes. Imports `contracts` and below.
 """

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
-from orchestrator.contracts.records.launch import PROGRAMS_TARGET, LaunchPlan
+from orchestrator.contracts.records.launch import PROGRAMS_TARGET, TOOLS_TARGET, LaunchPlan
 from orchestrator.runners.programs import INNER_ID, PYTHON_TARGET, Interpreter, Programs
 
 # The first program of the agent's user has to give up root's last three capabilities itself.
@@ -122,6 +122,8 @@ def _system(plan: LaunchPlan, system: HostSystem, programs: Programs) -> list[st
 
 def _own_programs(programs: Programs, interpreter: Interpreter) -> list[str]:
     bound = [*_directory("/opt"), "--ro-bind", str(programs.library), PROGRAMS_TARGET]
+    if programs.tools is not None:
+        bound += ["--ro-bind", str(programs.tools), TOOLS_TARGET]
     if interpreter.prefix is not None:
         bound += ["--ro-bind", str(interpreter.prefix), PYTHON_TARGET]
     return bound

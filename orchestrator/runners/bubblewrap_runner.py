@@ -6,6 +6,7 @@ import os
 import platform
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +19,7 @@ from orchestrator.runners.bubblewrap_handle import BubblewrapHandle
 from orchestrator.runners.bubblewrap_opening import LABEL, Equipment, open_sandbox
 from orchestrator.runners.procfs import ProcessKey
 from orchestrator.runners.programs import INNER_ID, choose_interpreter, ensure_programs
+from orchestrator.runners.tool_packages import ensure_tool_packages
 from orchestrator.runners.user_namespace import make_user_namespace
 
 _VERIFY_S: Final = 5.0
@@ -60,7 +62,10 @@ class BubblewrapRunner:
 
     async def start(self, plan: LaunchPlan) -> BubblewrapHandle:
         """Start it; the walls stand when this returns. Raises StartFailed or Unavailable."""
-        return await self._start(plan, await self._equip())
+        equipment = await self._equip()
+        if plan.runs_model_commands:
+            equipment = await self._with_tools(equipment)
+        return await self._start(plan, equipment)
 
     async def stop_leftovers(
         self, instance_id: str, refs: Sequence[tuple[AgentId, str | None]]
@@ -121,6 +126,13 @@ class BubblewrapRunner:
             parents=cgroups.probe_parents(),
             syscalls=syscall_filter.kernel_program(machine) if syscall_filter.is_known(machine) else None,
         )
+
+    async def _with_tools(self, equipment: Equipment) -> Equipment:
+        loop = asyncio.get_running_loop()
+        tools = await loop.run_in_executor(
+            self._executor, ensure_tool_packages, self._programs_directory, equipment.interpreter
+        )
+        return replace(equipment, programs=replace(equipment.programs, tools=tools))
 
     async def _start(self, plan: LaunchPlan, equipment: Equipment) -> BubblewrapHandle:
         return await open_sandbox(

@@ -17,7 +17,14 @@ from orchestrator.contracts.version import VERSION
 from orchestrator.contracts.wire.container_io import PROTOCOL
 from orchestrator.core.text_cleaning import clean_text
 from orchestrator.runners.docker_engine import Engine
-from orchestrator.runners.programs import program_files, stamp_of, write_tree
+from orchestrator.runners.programs import OLDEST_PYTHON, program_files, stamp_of, write_tree
+from orchestrator.runners.tool_packages import (
+    LOCK,
+    VERSION_CODE,
+    MinorVersion,
+    lay_out_packages,
+    read_version,
+)
 
 PROTOCOL_LABEL: Final = "dovecote.protocol"
 WIRE_LABEL: Final = "dovecote.wire"
@@ -26,6 +33,7 @@ VERSION_LABEL: Final = "dovecote.version"
 REBUILD: Final = "Run: dovecote image build"
 # How the Dockerfile's own tests of the base begin what they say.
 _BASE_WORDS: Final = "the base image has"
+_TRIAL_S: Final = 60
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _DOCKERFILE: Final = Path(__file__).resolve().parents[2] / "container" / "image" / "Dockerfile"
 
@@ -58,7 +66,7 @@ def own_stamps() -> Stamps:
 
 def _stamps(files: Mapping[str, bytes]) -> Stamps:
     wire = {path: text for path, text in files.items() if path.startswith("orchestrator/")}
-    whole = {**files, "Dockerfile": _DOCKERFILE.read_bytes()}
+    whole = {**files, "Dockerfile": _DOCKERFILE.read_bytes(), "tools": LOCK.read_bytes()}
     return Stamps(wire=stamp_of(wire), programs=stamp_of(whole))
 
 
@@ -107,6 +115,7 @@ def _build(client: docker.DockerClient, *, name: str, base: str, progress: Calla
         files = program_files()
         own = _stamps(files)
         write_tree(Path(place, "programs"), files)
+        _lay_out_tools(client, base, Path(place, "tools"))
         Path(place, "Dockerfile").write_bytes(_DOCKERFILE.read_bytes())
         lines = client.api.build(
             path=place,
@@ -133,6 +142,36 @@ def _build(client: docker.DockerClient, *, name: str, base: str, progress: Calla
         if failure is not None:
             raise docker.errors.BuildError((said or _without_colours(failure)).strip().rstrip("."), iter(()))
         return str(client.images.get(name).id)
+
+
+def _lay_out_tools(client: docker.DockerClient, base: str, target: Path) -> None:
+    """Put the tool server's packages for the Python of `base` into `target`.
+
+    Nothing for a base that will not do: the build itself says best what it lacks.
+    """
+    try:
+        version = _python_of(client, base)
+    except (docker.errors.APIError, ValueError):
+        version = None
+    if version is None or version < OLDEST_PYTHON:
+        target.mkdir()
+    else:
+        lay_out_packages(target, version)
+
+
+def _python_of(client: docker.DockerClient, base: str) -> MinorVersion:
+    """Raises APIError, and ValueError when its Python says nothing."""
+    try:
+        client.images.get(base)
+    except docker.errors.ImageNotFound:
+        client.images.pull(base)
+    trial = client.containers.create(base, ["-c", VERSION_CODE], entrypoint="python3", network_mode="none")
+    try:
+        trial.start()
+        trial.wait(timeout=_TRIAL_S)
+        return read_version(trial.logs(stdout=True, stderr=False).decode(errors="replace"))
+    finally:
+        trial.remove(force=True)
 
 
 def _without_colours(text: str) -> str:

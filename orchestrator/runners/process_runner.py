@@ -14,11 +14,12 @@ from typing import Final
 
 from orchestrator.contracts.errors import StartFailed
 from orchestrator.contracts.ids import AgentId
-from orchestrator.contracts.records.launch import PROGRAMS_TARGET, LaunchPlan
+from orchestrator.contracts.records.launch import PROGRAMS_TARGET, TOOLS_TARGET, LaunchPlan
 from orchestrator.runners import lifeline, procfs
 from orchestrator.runners.child import SideChannel, adopt, start_process
 from orchestrator.runners.process_handle import ProcessHandle, keys_in
-from orchestrator.runners.programs import Programs, choose_interpreter, ensure_programs
+from orchestrator.runners.programs import Interpreter, Programs, choose_interpreter, ensure_programs
+from orchestrator.runners.tool_packages import ensure_tool_packages
 
 LABEL: Final = "dovecote-lifeline"
 """Begins one command word of every lifeline; the instance and the agent follow."""
@@ -37,7 +38,7 @@ class ProcessRunner:
         self._programs_directory = programs_directory
         self._allow_unisolated = allow_unisolated
         self._executor = ThreadPoolExecutor(max_workers=4, thread_name_prefix="process-runner")
-        self._found: tuple[str, Programs] | None = None
+        self._found: tuple[Interpreter, Programs] | None = None
 
     async def why_not(self) -> str | None:
         """It always can."""
@@ -66,9 +67,15 @@ class ProcessRunner:
         loop = asyncio.get_running_loop()
         if self._found is None:
             self._found = await loop.run_in_executor(self._executor, self._look_around)
-        python, programs = self._found
+        interpreter, programs = self._found
         places = {mount.target: str(mount.source) for mount in plan.mounts}
-        return await self._start(plan, python, places | {PROGRAMS_TARGET: str(programs.library)})
+        places[PROGRAMS_TARGET] = str(programs.library)
+        if plan.runs_model_commands:
+            tools = await loop.run_in_executor(
+                self._executor, ensure_tool_packages, self._programs_directory, interpreter
+            )
+            places[TOOLS_TARGET] = str(tools)
+        return await self._start(plan, interpreter.outside, places)
 
     async def stop_leftovers(
         self, instance_id: str, refs: Sequence[tuple[AgentId, str | None]]
@@ -81,10 +88,10 @@ class ProcessRunner:
         """Give back threads."""
         self._executor.shutdown(wait=False)
 
-    def _look_around(self) -> tuple[str, Programs]:
+    def _look_around(self) -> tuple[Interpreter, Programs]:
         """The Python that runs agents, a plain one, which starts faster than ours; and their programs."""
         interpreter = choose_interpreter()
-        return interpreter.outside, ensure_programs(self._programs_directory, interpreter)
+        return interpreter, ensure_programs(self._programs_directory, interpreter)
 
     async def _start(self, plan: LaunchPlan, python: str, places: dict[str, str]) -> ProcessHandle:
         loop = asyncio.get_running_loop()

@@ -41,11 +41,15 @@ class Interpreter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Programs:
-    """A filled directory. library: what is put on the path of modules. accounts: a made passwd and group."""
+    """A filled directory. library: what is put on the path of modules. accounts: a made passwd and group.
+
+    tools: the packages of the tool server, for an agent that has a model; None: it has none.
+    """
 
     library: Path
     accounts: Path
     stamp: str
+    tools: Path | None = None
 
 
 def program_files() -> dict[str, bytes]:
@@ -121,7 +125,7 @@ def write_tree(directory: Path, files: Mapping[str, bytes]) -> None:
         target = directory / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
-    _open_to_all(directory)
+    open_to_all(directory)
 
 
 def _fill(root: Path, target: Path, files: Mapping[str, bytes], interpreter: Interpreter) -> None:
@@ -129,8 +133,8 @@ def _fill(root: Path, target: Path, files: Mapping[str, bytes], interpreter: Int
     try:
         write_tree(unfinished / "library", files)
         write_tree(unfinished / "accounts", {"passwd": _PASSWD.encode(), "group": _GROUP.encode()})
-        _compile(unfinished / "library", interpreter)
-        _open_to_all(unfinished)
+        compile_library(unfinished / "library", interpreter)
+        open_to_all(unfinished)
         try:
             unfinished.rename(target)
         except OSError:
@@ -140,7 +144,7 @@ def _fill(root: Path, target: Path, files: Mapping[str, bytes], interpreter: Int
         shutil.rmtree(unfinished, ignore_errors=True)
 
 
-def _compile(library: Path, interpreter: Interpreter) -> None:
+def compile_library(library: Path, interpreter: Interpreter) -> None:
     """Compile for the Python inside. Nothing changes these files, so their times need no look."""
     mode = ("--invalidation-mode", "unchecked-hash")
     subprocess.run(
@@ -152,7 +156,8 @@ def _compile(library: Path, interpreter: Interpreter) -> None:
     )
 
 
-def _open_to_all(directory: Path) -> None:
+def open_to_all(directory: Path) -> None:
+    """Let everybody read what lies below `directory`, whatever the umask."""
     for here, _, names in os.walk(directory):
         os.chmod(here, 0o755)
         for name in names:

@@ -139,6 +139,17 @@ class IpcSettings(Section):
     max_box_bytes: Whole = Field(64 * MIB, ge=MIB, le=1024**4, description="bytes in a box")
 
 
+class TaskSettings(Section):
+    """Scheduled prompts."""
+
+    max_per_group: int = Field(100, ge=1, le=100_000, description="active and paused tasks of a group")
+    min_interval_s: float = Field(60, ge=1, le=86_400, description="shortest interval of a task")
+    misfire_grace_s: float = Field(
+        86_400, ge=60, le=30 * 86_400, description="a missed run is made up for within this"
+    )
+    timeout_s: float = Field(7200, ge=1, le=86_400, description="longest run of a task")
+
+
 class LogSettings(Section):
     """What is logged, and how much of it is kept."""
 
@@ -161,6 +172,7 @@ class Settings(BaseSettings):
     agent: AgentSettings = AgentSettings()
     outbox: OutboxSettings = OutboxSettings()
     ipc: IpcSettings = IpcSettings()
+    tasks: TaskSettings = TaskSettings()
     logs: LogSettings = LogSettings()
     message_poll_s: Number = Field(2, ge=0.05, le=60, description="waiting messages are looked at so often")
     shutdown_grace_s: Number = Field(

@@ -4,17 +4,21 @@ import sqlite3
 from datetime import datetime
 from typing import Final
 
-from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, TreeId, TurnId
+from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, RunId, TreeId, TurnId
 from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, Turn, TurnOutcome
+from orchestrator.contracts.records.rights import Rights
 from orchestrator.contracts.wire.codec import to_json
 from orchestrator.contracts.wire.container_io import TurnError, Usage
 from orchestrator.store.database import Reader, Transaction
 from orchestrator.store.times import from_ms, maybe_from_ms, to_ms
 
 ADD: Final = """
-INSERT INTO agents (agent_id, tree_id, folder, chat_jid, box, runner, driver, status, is_main, started_ms)
-VALUES (:agent_id, :tree_id, :folder, :chat_jid, :box, :runner, :driver, :status, :is_main, :started_ms)
+INSERT INTO agents (agent_id, tree_id, folder, chat_jid, box, runner, driver, status, is_main, started_ms,
+                    rights, task_run_id)
+VALUES (:agent_id, :tree_id, :folder, :chat_jid, :box, :runner, :driver, :status, :is_main, :started_ms,
+        :rights, :task_run_id)
 """
+SET_RIGHTS: Final = "UPDATE agents SET rights = :rights WHERE agent_id = :agent_id"
 SET_PROCESS: Final = """
 UPDATE agents SET process_ref = :process_ref, is_legacy = :is_legacy WHERE agent_id = :agent_id
 """
@@ -26,6 +30,13 @@ UPDATE agents
 """
 GET: Final = "SELECT * FROM agents WHERE agent_id = :agent_id"
 LIVE: Final = "SELECT * FROM agents WHERE status IN ('starting', 'running', 'stopping') ORDER BY started_ms"
+CHAT_AT_WORK: Final = """
+SELECT max(a.status = 'starting'
+           OR EXISTS (SELECT 1 FROM turns AS t
+                       WHERE t.agent_id = a.agent_id AND t.ended_ms IS NULL)) AS is_busy
+  FROM agents AS a
+ WHERE a.chat_jid = :chat AND a.status IN ('starting', 'running', 'stopping')
+"""
 LAST_OF_BOX: Final = "SELECT * FROM agents WHERE box = :box ORDER BY started_ms DESC, rowid DESC LIMIT 1"
 PRUNE: Final = """
 DELETE FROM agents
@@ -44,6 +55,7 @@ UPDATE turns
 RETURNING *
 """
 TURN: Final = "SELECT * FROM turns WHERE agent_id = :agent_id AND turn_id = :turn_id"
+ANY_EFFECT: Final = "SELECT 1 FROM turns WHERE agent_id = :agent_id AND effects > 0 LIMIT 1"
 COUNT_OUTPUT: Final = """
 UPDATE turns SET effects = effects + 1, outputs = outputs + 1
  WHERE agent_id = :agent_id AND turn_id = :turn_id
@@ -78,8 +90,15 @@ def add(tx: Transaction, agent: Agent) -> None:
             "status": agent.status.value,
             "is_main": int(agent.is_main),
             "started_ms": to_ms(agent.started_at),
+            "rights": agent.rights.value,
+            "task_run_id": agent.task_run_id,
         },
     )
+
+
+def set_rights(tx: Transaction, agent_id: AgentId, rights: Rights) -> None:
+    """What the agent may cause from now on."""
+    tx.execute(SET_RIGHTS, {"agent_id": agent_id, "rights": rights.value})
 
 
 def set_process(tx: Transaction, agent_id: AgentId, process_ref: str, *, is_legacy: bool) -> None:
@@ -127,6 +146,12 @@ def get(tx: Transaction, agent_id: AgentId) -> Agent | None:
 def live(tx: Transaction) -> list[Agent]:
     """All that are believed to run, oldest first."""
     return [_agent(row) for row in tx.all(LIVE, {})]
+
+
+def is_chat_at_work(tx: Transaction, chat: Jid) -> bool | None:
+    """Whether an agent of that chat is in a turn; None if none lives."""
+    row = tx.one(CHAT_AT_WORK, {"chat": chat})
+    return None if row is None or row["is_busy"] is None else bool(row["is_busy"])
 
 
 async def list_live(reader: Reader) -> list[Agent]:
@@ -178,6 +203,11 @@ def turn(tx: Transaction, agent_id: AgentId, turn_id: TurnId) -> Turn | None:
     return None if row is None else _turn(row)
 
 
+def has_effects(tx: Transaction, agent_id: AgentId) -> bool:
+    """Whether any turn of the agent committed a text or a command."""
+    return tx.one(ANY_EFFECT, {"agent_id": agent_id}) is not None
+
+
 def count_output(tx: Transaction, agent_id: AgentId, turn_id: TurnId) -> None:
     """A pair of this turn was committed: from now on it can't run again unseen."""
     tx.execute(COUNT_OUTPUT, {"agent_id": agent_id, "turn_id": turn_id})
@@ -214,6 +244,8 @@ def _agent(row: sqlite3.Row) -> Agent:
         driver=row["driver"],
         status=AgentStatus(row["status"]),
         is_main=bool(row["is_main"]),
+        rights=Rights(row["rights"]),
+        task_run_id=None if row["task_run_id"] is None else RunId(row["task_run_id"]),
         is_legacy=bool(row["is_legacy"]),
         process_ref=row["process_ref"],
         started_at=from_ms(row["started_ms"]),

@@ -1,11 +1,13 @@
 """Every conversation that was seen, registered or not: its name and when something last happened."""
 
+import sqlite3
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from orchestrator.contracts.ids import Jid
+from orchestrator.contracts.ids import GroupFolder, Jid
 from orchestrator.store.database import Transaction
-from orchestrator.store.times import to_ms
+from orchestrator.store.times import maybe_from_ms, to_ms
 
 SEE: Final = """
 INSERT INTO chats (jid, channel, name, is_group, last_activity_ms)
@@ -15,9 +17,55 @@ ON CONFLICT (jid) DO UPDATE
        last_activity_ms = max(coalesce(last_activity_ms, 0), excluded.last_activity_ms)
 """
 
+KNOWN: Final = """
+SELECT jid, name, folder, last_activity_ms
+  FROM (SELECT g.jid, g.name, g.folder, c.last_activity_ms
+          FROM groups AS g LEFT JOIN chats AS c ON c.jid = g.jid
+        UNION ALL
+        SELECT c.jid, coalesce(c.name, c.jid), NULL, c.last_activity_ms
+          FROM chats AS c
+         WHERE c.is_group = 1 AND NOT EXISTS (SELECT 1 FROM groups AS g WHERE g.jid = c.jid))
+ ORDER BY folder IS NULL, last_activity_ms DESC, jid
+ LIMIT :count
+"""
+KNOWN_OF_GROUP: Final = """
+SELECT g.jid, g.name, g.folder, c.last_activity_ms
+  FROM groups AS g LEFT JOIN chats AS c ON c.jid = g.jid
+ WHERE g.folder = :folder
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownChat:
+    """A chat that is registered, or a group chat that could be. folder None: it is not."""
+
+    jid: Jid
+    name: str
+    folder: GroupFolder | None
+    last_activity_at: datetime | None
+
+
+def known(tx: Transaction, *, count: int) -> list[KnownChat]:
+    """Registered chats, then group chats that could be registered; each the latest active first."""
+    return [_known(row) for row in tx.all(KNOWN, {"count": count})]
+
+
+def known_of_group(tx: Transaction, folder: GroupFolder) -> list[KnownChat]:
+    """A group's own chat."""
+    return [_known(row) for row in tx.all(KNOWN_OF_GROUP, {"folder": folder})]
+
 
 def see(tx: Transaction, jid: Jid, *, channel: str, name: str | None, is_group: bool, at: datetime) -> None:
     """Remember that something happened in this chat."""
     tx.execute(
         SEE, {"jid": jid, "channel": channel, "name": name, "is_group": int(is_group), "at_ms": to_ms(at)}
+    )
+
+
+def _known(row: sqlite3.Row) -> KnownChat:
+    return KnownChat(
+        jid=Jid(row["jid"]),
+        name=row["name"],
+        folder=None if row["folder"] is None else GroupFolder(row["folder"]),
+        last_activity_at=maybe_from_ms(row["last_activity_ms"]),
     )

@@ -1,12 +1,20 @@
 """Single values that the installation remembers, such as its own id."""
 
+from datetime import datetime
 from typing import Final
 
 from orchestrator.contracts.ids import new_id
 from orchestrator.store.database import Transaction
+from orchestrator.store.times import maybe_from_ms
 
 ADD: Final = "INSERT INTO facts (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING"
 GET: Final = "SELECT value FROM facts WHERE name = :name"
+NEWEST: Final = """
+SELECT max(at_ms) AS newest_ms
+  FROM (SELECT * FROM (SELECT claimed_ms AS at_ms FROM task_runs ORDER BY rowid DESC LIMIT 1)
+        UNION ALL
+        SELECT * FROM (SELECT received_ms AS at_ms FROM messages ORDER BY seq DESC LIMIT 1))
+"""
 
 
 def instance_id(tx: Transaction) -> str:
@@ -15,3 +23,9 @@ def instance_id(tx: Transaction) -> str:
     row = tx.one(GET, {"name": "instance"})
     assert row is not None
     return str(row["value"])
+
+
+def newest_time(tx: Transaction) -> datetime | None:
+    """When the newest message came or the newest run was claimed, by the clock of that moment."""
+    row = tx.one(NEWEST)
+    return None if row is None else maybe_from_ms(row["newest_ms"])

@@ -20,6 +20,7 @@ RETURNING *
 BY_JID: Final = "SELECT * FROM groups WHERE jid = :jid"
 BY_FOLDER: Final = "SELECT * FROM groups WHERE folder = :folder"
 MAIN: Final = "SELECT * FROM groups WHERE is_main = 1"
+LAST_SERVED: Final = "SELECT last_served FROM groups WHERE folder = :folder"
 ALL: Final = "SELECT * FROM groups ORDER BY number"
 UPDATE: Final = """
 UPDATE groups
@@ -67,6 +68,12 @@ def main(tx: Transaction) -> Group | None:
     """The operator's own group."""
     row = tx.one(MAIN, {})
     return None if row is None else _group(row)
+
+
+def last_served(tx: Transaction, folder: GroupFolder) -> int:
+    """The group's place in the order of service; 0 is never."""
+    row = tx.one(LAST_SERVED, {"folder": folder})
+    return 0 if row is None else int(row["last_served"])
 
 
 async def find(reader: Reader, folder: str) -> Group | None:

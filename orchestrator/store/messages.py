@@ -138,6 +138,8 @@ SELECT * FROM messages
  WHERE +chat_jid = :chat AND sender_role <> 'bot' AND seq > :after
  ORDER BY seq LIMIT :count
 """
+NEWEST: Final = "SELECT * FROM messages ORDER BY seq DESC LIMIT :count"
+NEWEST_OF_CHAT: Final = "SELECT * FROM messages WHERE chat_jid = :chat ORDER BY seq DESC LIMIT :count"
 LAST_SEQ: Final = "SELECT coalesce(max(seq), 0) AS seq FROM messages WHERE chat_jid = :chat"
 COUNT_WAITING: Final = "SELECT count(*) AS n FROM messages WHERE status = 'pending' AND is_trigger = 1"
 PRUNE: Final = """
@@ -354,6 +356,16 @@ async def heard_after(reader: Reader, chat: Jid, *, after_seq: int, count: int) 
     """What people wrote behind `after_seq`, oldest first."""
     rows = await reader.all(HEARD_AFTER, {"chat": chat, "after": after_seq, "count": count})
     return [_message(row) for row in rows]
+
+
+async def newest(reader: Reader, chat: Jid | None, *, count: int) -> list[StoredMessage]:
+    """The newest messages of one chat or of all, oldest first."""
+    rows = await (
+        reader.all(NEWEST, {"count": count})
+        if chat is None
+        else reader.all(NEWEST_OF_CHAT, {"chat": chat, "count": count})
+    )
+    return [_message(row) for row in reversed(rows)]
 
 
 async def last_seq(reader: Reader, chat: Jid) -> int:

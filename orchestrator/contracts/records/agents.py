@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, TreeId, TurnId
+from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, RunId, TreeId, TurnId
+from orchestrator.contracts.records.rights import Rights
 
 
 class AgentStatus(StrEnum):
@@ -45,7 +46,10 @@ class TurnOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """One run of a driver in a container. process_ref: what its runner needs to find it again."""
+    """One run of a driver in a container. process_ref: what its runner needs to find it again.
+
+    rights: the least of all whose words it was given. task_run_id: the run it was started for.
+    """
 
     agent_id: AgentId
     tree_id: TreeId
@@ -56,6 +60,8 @@ class Agent:
     driver: str
     status: AgentStatus
     is_main: bool
+    rights: Rights = Rights.OPERATOR
+    task_run_id: RunId | None = None
     is_legacy: bool = False
     process_ref: str | None = None
     started_at: datetime

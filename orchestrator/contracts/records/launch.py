@@ -19,6 +19,8 @@ BOX_TARGET: Final = "/workspace/ipc"
 HOME_TARGET: Final = "/home/agent"
 PROGRAMS_TARGET: Final = "/opt/dovecote"
 """Where the agent runner's own files lie: in the image, or bound from `data/programs`."""
+TOOLS_TARGET: Final = "/opt/dovecote-tools"
+"""Where the packages of the tool server lie, for drivers that run a model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,10 @@ WRITABLE_DIRECTORIES: Final = (*REQUEST_DIRECTORIES, INPUT, ACKS)
 """What the container may write in; `replies` and the snapshots are the host's alone."""
 BOX_DIRECTORIES: Final = (*WRITABLE_DIRECTORIES, REPLIES)
 
+TASKS_SNAPSHOT: Final = "current_tasks.json"
+GROUPS_SNAPSHOT: Final = "available_groups.json"
+"""What an agent may read of its tasks and of the groups, in the box itself. The host's alone."""
+
 CLOSE_FILE_1X: Final = "_close"
 """The empty sentinel that agents made for NanoClaw 1.x look for."""
 

@@ -2,12 +2,13 @@
 
 from typing import Final
 
-from orchestrator.contracts.ids import GroupFolder
+from orchestrator.contracts.ids import GroupFolder, Jid
 from orchestrator.contracts.records.launch import (
     BOX_TARGET,
     GLOBAL_TARGET,
     HOME_TARGET,
     PROGRAMS_TARGET,
+    TOOLS_TARGET,
     WORKSPACE_TARGET,
 )
 
@@ -15,7 +16,7 @@ SEARCH_PATH: Final = "/opt/python/bin:/usr/local/bin:/usr/bin:/bin"
 """`/opt/python` is where a sandbox binds an interpreter that does not lie below `/usr`."""
 
 
-def agent_environment(*, group: GroupFolder, timezone: str) -> dict[str, str]:
+def agent_environment(*, group: GroupFolder, chat: Jid, timezone: str) -> dict[str, str]:
     """The whole environment of an agent of `group`, with the container's paths. timezone: an IANA name."""
     return {
         "PATH": SEARCH_PATH,
@@ -31,5 +32,7 @@ def agent_environment(*, group: GroupFolder, timezone: str) -> dict[str, str]:
         "DOVECOTE_WORKSPACE": WORKSPACE_TARGET,
         "DOVECOTE_GLOBAL": GLOBAL_TARGET,
         "DOVECOTE_BOX": BOX_TARGET,
+        "DOVECOTE_TOOLS": TOOLS_TARGET,
         "DOVECOTE_GROUP": group,
+        "DOVECOTE_CHAT": chat,
     }

@@ -45,7 +45,9 @@ def plan_launch(
         group=group.folder,
         command=tuple(command),
         mounts=agent_mounts(places),
-        environment=agent_environment(group=group.folder, timezone=group.timezone or timezone),
+        environment=agent_environment(
+            group=group.folder, chat=group.jid, timezone=group.timezone or timezone
+        ),
         working_directory=WORKSPACE_TARGET,
         limits=limits,
         uid=uid,

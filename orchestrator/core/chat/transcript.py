@@ -10,7 +10,9 @@ from typing import Final
 
 from jinja2 import Environment, StrictUndefined, Template
 
-from orchestrator.contracts.records.messages import StoredMessage
+from orchestrator.contracts.ids import Jid, MessageId
+from orchestrator.contracts.records.messages import MessageStatus, SenderRole, StoredMessage
+from orchestrator.contracts.records.tasks import Task, TaskRun
 
 _TEMPLATE: Final = """\
 <message id="{{ message.message_id | on_one_line }}" timestamp="{{ message.sent_at.isoformat() }}" \
@@ -47,6 +49,23 @@ def render_message(message: StoredMessage, *, omitted: int = 0, undelivered: int
     another: all of them are escaped, and what XML forbids is dropped.
     """
     return _template().render(message=message, omitted=omitted, undelivered=undelivered)
+
+
+def render_task(task: Task, run: TaskRun) -> str:
+    """A task's prompt as a message of the run itself, with the title in the sender's place."""
+    message = StoredMessage(
+        seq=0,
+        chat_jid=task.chat_jid,
+        message_id=MessageId(run.run_id),
+        sender_jid=Jid(f"task:{task.task_id}"),
+        sender_name=f"Scheduled task: {task.title}",
+        sender_role=SenderRole(task.rights.value),
+        text=task.prompt,
+        sent_at=run.planned_at or run.claimed_at,
+        status=MessageStatus.DISPATCHED,
+        is_trigger=True,
+    )
+    return render_message(message)
 
 
 def render_prompt(xml_messages: Iterable[str]) -> str:

@@ -19,6 +19,12 @@ from orchestrator.store import outbox
 from orchestrator.store.database import Transaction
 from tests.edges.api.conftest import MAIN, Served, until_open
 
+DAILY = {
+    "groupFolder": "main",
+    "prompt": "water the plants",
+    "scheduleType": "cron",
+    "scheduleValue": "0 9 * * *",
+}
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -54,6 +60,17 @@ async def test_every_other_route_needs_the_operators_token(served: Served) -> No
         ("POST", "/api/v1/chats/console:main/messages"),
         ("GET", "/api/v1/chats/console:main/texts?after=0"),
         ("GET", "/api/v1/chats/console:main/now"),
+        ("GET", "/api/v1/tasks"),
+        ("POST", "/api/v1/tasks"),
+        ("GET", "/api/v1/tasks/task-1"),
+        ("PATCH", "/api/v1/tasks/task-1"),
+        ("GET", "/api/v1/tasks/task-1/runs"),
+        ("POST", "/api/v1/tasks/task-1/pause"),
+        ("POST", "/api/v1/tasks/task-1/resume"),
+        ("POST", "/api/v1/tasks/task-1/cancel"),
+        ("POST", "/api/v1/tasks/task-1/run"),
+        ("GET", "/api/v1/messages"),
+        ("GET", "/api/v1/errors"),
     ]
     bearers = [b"", b"Bearer wrong", "Bearer ключ".encode(), b"Basic " + served.token.encode(), b"Bearer"]
     answers = {}
@@ -83,6 +100,17 @@ async def test_every_route_is_in_the_table_of_the_test_above(served: Served) -> 
         ("POST", "/api/v1/chats/{jid}/messages"),
         ("GET", "/api/v1/chats/{jid}/texts"),
         ("GET", "/api/v1/chats/{jid}/now"),
+        ("GET", "/api/v1/tasks"),
+        ("POST", "/api/v1/tasks"),
+        ("GET", "/api/v1/tasks/{task_id}"),
+        ("PATCH", "/api/v1/tasks/{task_id}"),
+        ("GET", "/api/v1/tasks/{task_id}/runs"),
+        ("POST", "/api/v1/tasks/{task_id}/pause"),
+        ("POST", "/api/v1/tasks/{task_id}/resume"),
+        ("POST", "/api/v1/tasks/{task_id}/cancel"),
+        ("POST", "/api/v1/tasks/{task_id}/run"),
+        ("GET", "/api/v1/messages"),
+        ("GET", "/api/v1/errors"),
     }
 
 
@@ -218,6 +246,16 @@ async def test_the_status_counts_what_waits(served: Served) -> None:
         ("GET", "/api/v1/chats/console:main/texts?after=-1", None, 400, "INVALID_REQUEST"),
         ("GET", "/api/v1/chats/console:main/texts?after=0&wait_s=26", None, 400, "INVALID_REQUEST"),
         ("GET", "/api/v1/chats/console:main/texts?after=0&wait_s=nan", None, 400, "INVALID_REQUEST"),
+        ("POST", "/api/v1/tasks", {"groupFolder": "main"}, 400, "INVALID_REQUEST"),
+        ("POST", "/api/v1/tasks", {**DAILY, "colour": "red"}, 400, "INVALID_REQUEST"),
+        ("POST", "/api/v1/tasks", {**DAILY, "scheduleValue": "61 * * * *"}, 400, "INVALID_SCHEDULE"),
+        ("POST", "/api/v1/tasks", {**DAILY, "groupFolder": "none"}, 404, "NOT_REGISTERED"),
+        ("GET", "/api/v1/tasks/none", None, 404, "TASK_NOT_FOUND"),
+        ("GET", "/api/v1/tasks/none/runs", None, 404, "TASK_NOT_FOUND"),
+        ("PATCH", "/api/v1/tasks/none", {"title": "x"}, 404, "TASK_NOT_FOUND"),
+        ("POST", "/api/v1/tasks/none/pause", None, 404, "TASK_NOT_FOUND"),
+        ("GET", "/api/v1/messages?count=0", None, 400, "INVALID_REQUEST"),
+        ("GET", "/api/v1/errors?count=1001", None, 400, "INVALID_REQUEST"),
         ("GET", "/api/v1/nothing", None, 404, "NOT_FOUND"),
         ("PUT", "/api/v1/status", None, 405, "INVALID_REQUEST"),
     ],

@@ -49,13 +49,15 @@ class CountedWakeups(TopicWakeups):
 
 @dataclass
 class StopRecorder:
-    """Implements `AgentControl`: remembers which chats were to be stopped. runs: whether an agent did."""
+    """Implements `AgentControl`: remembers what it was told. runs: whether an agent does."""
 
     runs: bool = True
     stopped: list[Jid] = field(default_factory=list)
+    closed: list[Jid] = field(default_factory=list)
 
     async def close_chat(self, chat: Jid) -> None:
-        """No agent runs here."""
+        """Note it."""
+        self.closed.append(chat)
 
     async def stop_chat(self, chat: Jid) -> bool:
         """Note it."""

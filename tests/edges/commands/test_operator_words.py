@@ -1,12 +1,22 @@
-"""`/retry` and `/stop`. Source: contracts.md section 6."""
+"""`/retry`, `/stop`, `/new`, `/status`, `/tasks` and `/help`. Source: contracts.md section 6."""
+
+import re
+from datetime import timedelta
+from typing import Literal
 
 import pytest
 
+from orchestrator.commands.operator_requests import ask_as_operator
+from orchestrator.commands.operator_words import HANDLED_WORDS
+from orchestrator.contracts.ids import GroupFolder, Jid
+from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.wire.container_io import TurnStatus
+from orchestrator.contracts.wire.task_requests import PauseTask, ScheduleTask
 from orchestrator.core.wording import ENGLISH, Say
-from orchestrator.settings.tree import AssistantSettings, Settings
+from orchestrator.settings.tree import AgentSettings, AssistantSettings, Settings
+from orchestrator.store import sessions
 from tests.edges.commands.conftest import Desk
-from tests.support.store_rows import ANN, BOB, CHAT
+from tests.support.store_rows import ANN, BOB, CHAT, OTHER_CHAT, add_group, agent
 
 
 async def break_off(desk: Desk, number: int, *ids: str) -> None:
@@ -17,9 +27,10 @@ async def break_off(desk: Desk, number: int, *ids: str) -> None:
     await desk.end(held, *ids, turn=f"turn-{number}", status=TurnStatus.ERROR)
 
 
-def make_operator(desk: Desk) -> None:
+def make_operator(desk: Desk, *, driver: Literal["builtin", "script"] = "builtin") -> None:
     """Bob is the operator; Ann is not."""
-    desk.set_settings(Settings(assistant=AssistantSettings(operators=(BOB,))))
+    assistant = AssistantSettings(operators=(BOB,), timezone="UTC")
+    desk.set_settings(Settings(assistant=assistant, agent=AgentSettings(driver=driver)))
 
 
 @pytest.mark.parametrize("said", ["/retry", "@Andy /retry", "  /RETRY "])
@@ -146,3 +157,132 @@ async def test_a_word_we_do_not_know_goes_to_the_agent(desk: Desk) -> None:
     batch = await desk.batch()
     assert batch is not None
     assert batch.ids == ("w-1",)
+
+
+async def plan(desk: Desk, prompt: str, *, hours: int) -> str:
+    """A task of the family, once, so many hours from now."""
+    at = (desk.now + timedelta(hours=hours)).isoformat()
+    new = ScheduleTask(
+        prompt=prompt, schedule_type="once", schedule_value=at, group_folder=GroupFolder("family")
+    )
+    return str((await ask_as_operator(desk.services, new))["id"])
+
+
+async def session(desk: Desk) -> str | None:
+    """What the next agent would resume."""
+    return await desk.run(lambda tx: sessions.get(tx, GroupFolder("family"), "script"))
+
+
+async def keep_session(desk: Desk, held: Agent, name: str) -> None:
+    """The agent names its session."""
+    await desk.run(lambda tx: sessions.keep(tx, held, name, at=desk.now))
+
+
+async def test_new_lets_the_next_run_begin_afresh_and_closes_the_agent_that_lives(desk: Desk) -> None:
+    make_operator(desk, driver="script")
+    await desk.hear("m-1")
+    held = await desk.start_agent()
+    await keep_session(desk, held, "old")
+    desk.clock.advance(1)
+
+    await desk.hear("w-1", "/new", sender_jid=BOB)
+
+    await keep_session(desk, held, "old again")
+    assert await session(desk) is None
+    assert desk.control.closed == [CHAT]
+    assert await desk.texts() == [ENGLISH[Say.NEW_CONVERSATION]]
+
+
+@pytest.mark.parametrize("word", ["/new", "/status", "/tasks"])
+async def test_a_word_of_operators_is_refused_to_a_member_and_does_nothing(desk: Desk, word: str) -> None:
+    make_operator(desk, driver="script")
+    await keep_session(desk, agent(), "s-1")
+
+    await desk.hear("w-1", word, sender_jid=ANN)
+
+    assert await desk.texts() == [ENGLISH[Say.NOT_ALLOWED]]
+    assert await session(desk) == "s-1"
+    assert desk.control.closed == []
+
+
+async def test_status_follows_the_agent_counts_what_waits_and_names_the_next_task(desk: Desk) -> None:
+    make_operator(desk)
+    await plan(desk, "call Ada", hours=5)
+    await plan(desk, "water the plants", hours=2)
+    paused = await plan(desk, "never mind", hours=1)
+    await ask_as_operator(desk.services, PauseTask(task_id=paused))
+    await desk.hear("m-1")
+
+    await desk.hear("w-1", "/status", sender_jid=BOB)
+    held = await desk.start_agent()
+    await desk.begin(held, "m-1")
+    await desk.hear("w-2", "/status", sender_jid=BOB)
+    await desk.say(held, "done")
+    await desk.end(held, "m-1")
+    await desk.hear("w-3", "/status", sender_jid=BOB)
+
+    following = "Next task: “water the plants”, 2026-01-01 02:00 (UTC)."
+    shown = [text for text in await desk.texts() if text.startswith("The assistant is a")]
+    assert shown == [
+        f"{ENGLISH[Say.STATUS_ASLEEP]}\nMessages waiting: 1.\n{following}",
+        f"{ENGLISH[Say.STATUS_AT_WORK]}\nMessages waiting: 0.\n{following}",
+        f"{ENGLISH[Say.STATUS_AWAKE]}\nMessages waiting: 0.\n{following}",
+    ]
+
+
+async def test_status_says_that_nothing_is_planned(desk: Desk) -> None:
+    make_operator(desk)
+
+    await desk.hear("w-1", "/status", sender_jid=BOB)
+
+    assert (await desk.texts())[0].splitlines()[-1] == ENGLISH[Say.STATUS_NO_TASK]
+
+
+async def test_tasks_lists_the_groups_own_with_their_times_in_their_zone(desk: Desk) -> None:
+    make_operator(desk)
+    await desk.run(lambda tx: add_group(tx, "club", OTHER_CHAT))
+    await plan(desk, "water the plants", hours=2)
+    desk.clock.advance(1)
+    paused = await plan(desk, "call Ada", hours=3)
+    await ask_as_operator(desk.services, PauseTask(task_id=paused))
+    weekly = ScheduleTask(
+        prompt="bins",
+        schedule_type="cron",
+        schedule_value="0 9 * * 1",
+        timezone="Europe/Berlin",
+        group_folder=GroupFolder("club"),
+    )
+    await ask_as_operator(desk.services, weekly)
+
+    await desk.hear("w-1", "/tasks", sender_jid=BOB)
+    await desk.hear("w-2", "/tasks", sender_jid=BOB, chat_jid=OTHER_CHAT)
+
+    assert await desk.texts() == ["1. “water the plants”, 2026-01-01 02:00 (UTC)\n2. “call Ada”, paused"]
+    assert await desk.texts(OTHER_CHAT) == ["1. “bins”, 2026-01-05 09:00 (Europe/Berlin)"]
+
+
+async def test_tasks_of_a_chat_without_any_says_so_and_many_are_cut(desk: Desk) -> None:
+    make_operator(desk)
+
+    await desk.hear("w-1", "/tasks", sender_jid=BOB)
+    for number in range(23):
+        await plan(desk, f"job {number}", hours=number + 1)
+    await desk.hear("w-2", "/tasks", sender_jid=BOB)
+
+    none, many = await desk.texts()
+    assert none == ENGLISH[Say.NO_TASKS]
+    assert len(many.splitlines()) == 21
+    assert many.splitlines()[-1] == "… and 3 more."
+
+
+@pytest.mark.parametrize(("who", "what"), [(BOB, Say.HELP), (ANN, Say.HELP_FOR_MEMBERS)])
+async def test_help_lists_the_words_that_its_asker_may_say(desk: Desk, who: Jid, what: Say) -> None:
+    make_operator(desk)
+
+    await desk.hear("w-1", "@Andy /help", sender_jid=who)
+
+    assert await desk.texts() == [ENGLISH[what]]
+
+
+def test_help_names_every_word_that_does_something() -> None:
+    assert {f"/{word}" for word in HANDLED_WORDS} == set(re.findall(r"/[a-z]+", ENGLISH[Say.HELP]))

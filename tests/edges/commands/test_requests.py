@@ -10,9 +10,10 @@ from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, Reque
 from orchestrator.contracts.wire.chat_requests import SendMessage
 from orchestrator.contracts.wire.replies import Reply
 from orchestrator.store import agents, requests
+from orchestrator.store.database import Transaction
 from orchestrator.store.requests import RequestKey
 from tests.edges.commands.conftest import Desk
-from tests.support.store_rows import CHAT, OTHER_CHAT, add_group
+from tests.support.store_rows import CHAT, OTHER_CHAT, add_group, agent
 
 CALLER = AgentCaller(
     agent_id=AgentId("agent-1"),
@@ -26,6 +27,12 @@ KEY = RequestKey(
 )
 
 
+def remember(tx: Transaction, caller: AgentCaller) -> None:
+    """The record of an agent: operators alone spoke to it."""
+    if agents.get(tx, caller.agent_id) is None:
+        agents.add(tx, agent(caller.agent_id, is_main=caller.is_main))
+
+
 async def ask(
     desk: Desk,
     text: str = "hello",
@@ -37,6 +44,7 @@ async def ask(
     sender: str | None = None,
 ) -> Reply:
     wanted = None if request_id is None else RequestId(request_id)
+    await desk.run(lambda tx: remember(tx, caller))
     request = SendMessage(chat_jid=chat, text=text, request_id=wanted, sender=sender)
     return await execute_request(desk.services, caller, request, key=key, request_id=wanted)
 

@@ -8,7 +8,7 @@ import resource
 import subprocess
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,9 @@ from orchestrator.ipc.inotify_hints import InotifyHints
 from orchestrator.ipc.lane import IntakeLimits
 from orchestrator.paths import Paths
 from orchestrator.settings.tree import Settings
-from orchestrator.store.database import Database
+from orchestrator.store import agents
+from orchestrator.store.database import Database, Transaction
+from tests.support.store_rows import agent
 
 
 class RealClock:
@@ -111,6 +113,7 @@ class World:
         """A fresh, watched box for the agent of the group of that name."""
         port = await self.keeper.make(BoxName(name), uid=None, gid=None)
         hand = self._hand(name, port, is_main=is_main)
+        await self.services.db.run(lambda tx: _remember(tx, hand.caller))
         self.keeper.watch(hand.caller, port)
         return hand
 
@@ -149,6 +152,13 @@ class World:
         return [
             path.read_bytes() for path in sorted(folder.iterdir()) if not path.name.endswith(".reason.json")
         ]
+
+
+def _remember(tx: Transaction, caller: AgentCaller) -> None:
+    """The record of an agent: operators alone spoke to it."""
+    if agents.get(tx, caller.agent_id) is None:
+        record = agent(caller.agent_id, box=caller.box, group=caller.group, chat_jid=caller.chat_jid)
+        agents.add(tx, replace(record, is_main=caller.is_main))
 
 
 @contextlib.asynccontextmanager

@@ -15,6 +15,7 @@ from orchestrator.ipc.lane import IntakeLimits, Lane
 from orchestrator.ipc.reading import Candidate, Item, NotNow, read_candidate
 from orchestrator.runners.process_runner import ProcessRunner
 from orchestrator.store import agents
+from orchestrator.store.database import Transaction
 from orchestrator.store.safe_dir import SafeDir
 from tests.edges.ipc.conftest import World, mount_small_disk, no_more_files, running, unmount, world_at
 from tests.support import store_rows
@@ -46,7 +47,12 @@ async def _believed_live(world: World, name: str) -> Agent:
         box=BoxName(name),
         runner="process",
     )
-    await world.services.db.run(lambda tx: agents.add(tx, agent))
+
+    def remember(tx: Transaction) -> None:
+        if agents.get(tx, agent.agent_id) is None:  # its hand in the test may have left a record
+            agents.add(tx, agent)
+
+    await world.services.db.run(remember)
     return agent
 
 

@@ -6,7 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.store import agents, groups, messages, notices, outbox, requests, sessions
+from orchestrator.store import (
+    agents,
+    chats,
+    groups,
+    messages,
+    notices,
+    outbox,
+    requests,
+    sessions,
+    task_runs,
+    tasks,
+)
 from orchestrator.store.database import Database, Transaction
 from tests.support.store_rows import CHAT, NOON, add_group, add_message
 
@@ -36,6 +47,7 @@ HOT = {
     "messages.COUNT_UNSETTLED": messages.COUNT_UNSETTLED,
     "messages.LIST_UNFINISHED": messages.LIST_UNFINISHED,
     "messages.HEARD_AFTER": messages.HEARD_AFTER,
+    "messages.NEWEST_OF_CHAT": messages.NEWEST_OF_CHAT,
     "messages.LAST_SEQ": messages.LAST_SEQ,
     "messages.COUNT_WAITING": messages.COUNT_WAITING,
     "outbox.WAITING_CHATS": outbox.WAITING_CHATS,
@@ -63,6 +75,7 @@ HOT = {
     "agents.END": agents.END,
     "agents.GET": agents.GET,
     "agents.LIVE": agents.LIVE,
+    "agents.CHAT_AT_WORK": agents.CHAT_AT_WORK,
     "agents.LAST_OF_BOX": agents.LAST_OF_BOX,
     "agents.END_TURN": agents.END_TURN,
     "agents.TURN": agents.TURN,
@@ -73,6 +86,22 @@ HOT = {
     "notices.TOLD": notices.TOLD,
     "notices.CLOSE": notices.CLOSE,
     "sessions.GET": sessions.GET,
+    "chats.KNOWN_OF_GROUP": chats.KNOWN_OF_GROUP,
+    "tasks.GET": tasks.GET,
+    "tasks.BY_ALIAS": tasks.BY_ALIAS,
+    "tasks.OF_GROUP": tasks.OF_GROUP,
+    "tasks.COUNT_ACTIVE": tasks.COUNT_ACTIVE,
+    "tasks.NEXT_DUE": tasks.NEXT_DUE,
+    "tasks.DUE": tasks.DUE,
+    "tasks.WRITE": tasks.WRITE,
+    "task_runs.GET": task_runs.GET,
+    "task_runs.OF_AGENT": task_runs.OF_AGENT,
+    "task_runs.OPEN_OF_TASK": task_runs.OPEN_OF_TASK,
+    "task_runs.CLAIMED_OF_TASK": task_runs.CLAIMED_OF_TASK,
+    "task_runs.WAITING": task_runs.WAITING,
+    "task_runs.WRITE": task_runs.WRITE,
+    "task_runs.HISTORY": task_runs.HISTORY,
+    "task_runs.PRUNE": task_runs.PRUNE,
 }
 # Partial indexes that hold only what waits: walking through one is as long as what waits is.
 SMALL = (
@@ -81,6 +110,7 @@ SMALL = (
     "messages_at_work",
     "agents_live",
     "outbox_waiting",
+    "task_runs_waiting",
 )
 
 

@@ -6,11 +6,11 @@ from zoneinfo import ZoneInfo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.contracts.ids import GroupFolder
+from orchestrator.contracts.ids import GroupFolder, Jid
 from orchestrator.store import chats, facts, notices, sessions
 from orchestrator.store.database import Database, Transaction
 from orchestrator.store.times import from_ms, maybe_from_ms, to_ms
-from tests.support.store_rows import CHAT, NOON
+from tests.support.store_rows import CHAT, NOON, OTHER_CHAT, add_group, agent
 
 FAMILY = GroupFolder("family")
 
@@ -30,14 +30,52 @@ async def test_a_chat_keeps_its_name_and_its_newest_activity(db: Database) -> No
 async def test_a_session_is_kept_for_a_group_and_driver_and_replaced_by_the_next(db: Database) -> None:
     def body(tx: Transaction) -> list[str | None]:
         found = [sessions.get(tx, FAMILY, "script")]
-        sessions.keep(tx, FAMILY, "script", "s-1", at=NOON)
-        sessions.keep(tx, FAMILY, "script", "s-2", at=NOON)
-        sessions.keep(tx, FAMILY, "builtin", "s-3", at=NOON)
+        sessions.keep(tx, agent(), "s-1", at=NOON)
+        sessions.keep(tx, agent(), "s-2", at=NOON)
+        sessions.keep(tx, agent(driver="builtin"), "s-3", at=NOON)
         return [*found, sessions.get(tx, FAMILY, "script"), sessions.get(tx, FAMILY, "builtin")]
 
     found = await db.run(body)
 
     assert found == [None, "s-2", "s-3"]
+
+
+async def test_after_a_drop_only_an_agent_that_started_later_names_the_session(db: Database) -> None:
+    later = NOON + timedelta(seconds=10)
+
+    def body(tx: Transaction) -> list[str | None]:
+        sessions.keep(tx, agent(), "old", at=NOON)
+        sessions.drop(tx, FAMILY, "script", at=NOON + timedelta(seconds=5))
+        found = [sessions.get(tx, FAMILY, "script")]
+        sessions.keep(tx, agent(), "old", at=later)
+        found.append(sessions.get(tx, FAMILY, "script"))
+        sessions.keep(tx, agent(started_at=later), "new", at=later)
+        return [*found, sessions.get(tx, FAMILY, "script")]
+
+    found = await db.run(body)
+
+    assert found == [None, None, "new"]
+
+
+async def test_known_chats_are_the_groups_and_the_group_chats_that_could_be_one(db: Database) -> None:
+    def body(tx: Transaction) -> tuple[list[tuple[str, str, str | None]], list[Jid]]:
+        add_group(tx)
+        add_group(tx, "club", OTHER_CHAT)
+        for number, (jid, is_group) in enumerate([("1@g.us", True), ("2@s.us", False), (CHAT, True)]):
+            at = NOON + timedelta(seconds=number)
+            chats.see(tx, Jid(jid), channel="whatsapp", name=None, is_group=is_group, at=at)
+        known = chats.known(tx, count=10)
+        everything: list[tuple[str, str, str | None]] = [(each.jid, each.name, each.folder) for each in known]
+        return everything, [each.jid for each in chats.known_of_group(tx, FAMILY)]
+
+    everything, own = await db.run(body)
+
+    assert everything == [
+        (CHAT, "Family", "family"),
+        (OTHER_CHAT, "Club", "club"),
+        ("1@g.us", "1@g.us", None),
+    ]
+    assert own == [CHAT]
 
 
 async def test_an_incident_is_counted_told_once_and_closed_with_an_all_clear(db: Database) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from container.drivers.builtin_words import WishKind, understand
+from container.drivers.builtin_words import WishKind, tells_only, understand
 from container.drivers.notes_file import MAX_NOTE_CHARS, one_line
 
 
@@ -34,6 +34,20 @@ from container.drivers.notes_file import MAX_NOTE_CHARS, one_line
         ("forget about milk", "forget", "milk"),
         ("forget everything", "forget_all", ""),
         ("files", "files", ""),
+        ("remind me in 10 minutes to pay", "remind", "remind me in 10 minutes to pay"),
+        ("Can you remind us at 18:30 to pay, please?", "remind", "remind us at 18:30 to pay"),
+        ("every weekday at 9 stand-up", "remind", "every weekday at 9 stand-up"),
+        ("set a reminder for 18:30 to pay", "remind", "set a reminder for 18:30 to pay"),
+        ("remind me", "remind", "remind me"),
+        ("list reminders", "list_reminders", ""),
+        ("show me all my reminders", "list_reminders", ""),
+        ("what reminders do we have?", "list_reminders", ""),
+        ("pause reminder 2", "pause_reminder", "2"),
+        ("resume the reminder about milk", "resume_reminder", "milk"),
+        ("cancel reminder #3!", "cancel_reminder", "#3"),
+        ("forget the reminder to pay", "cancel_reminder", "pay"),
+        ("change reminder 2 to buy milk", "change_reminder", "2 to buy milk"),
+        ("forget reminding me", "forget", "reminding me"),
         ("what files do we have?", "files", ""),
         ("echo  Hi, there! ", "echo", " Hi, there!"),
         ("say hello", "echo", "hello"),
@@ -52,6 +66,26 @@ def test_a_sentence_means_one_thing(text: str, kind: str, argument: str) -> None
     wish = understand(text)
 
     assert (wish.kind, wish.argument.strip()) == (WishKind(kind), argument.strip())
+
+
+@pytest.mark.parametrize(
+    ("text", "is_answered"),
+    [
+        ("time", True),
+        ("what is the date?", True),
+        ("echo hello", True),
+        ("list reminders", True),
+        ("say hello to Ada", False),
+        ("remember to pay", False),
+        ("don't forget the milk", False),
+        ("forget everything", False),
+        ("cancel reminder 1", False),
+        ("water the plants", False),
+        ("help", False),
+    ],
+)
+def test_a_reminder_is_answered_only_by_what_tells_and_changes_nothing(text: str, is_answered: bool) -> None:
+    assert tells_only(understand(text), text) is is_answered
 
 
 @given(st.text(min_size=1).filter(lambda text: text.strip(" \t\r\n.!?,:") != ""))

@@ -8,17 +8,24 @@ import pytest
 
 from orchestrator.contracts.records.agents import AgentStatus
 from orchestrator.contracts.records.messages import MessageStatus, OutboxStatus
+from orchestrator.contracts.records.tasks import RunStatus, TaskStatus
 from orchestrator.core.states.agent import AGENT
 from orchestrator.core.states.machine import IllegalMove, Machine
 from orchestrator.core.states.message import MESSAGE, MessageEvent
 from orchestrator.core.states.outbox import OUTBOX, OutboxEvent
+from orchestrator.core.states.task import TASK, TaskEvent
+from orchestrator.core.states.task_run import TASK_RUN, RunEvent
 
 MACHINES: list[tuple[Machine[Any, Any], type[StrEnum]]] = [
     (MESSAGE, MessageStatus),
     (OUTBOX, OutboxStatus),
     (AGENT, AgentStatus),
+    (TASK, TaskStatus),
+    (TASK_RUN, RunStatus),
 ]
-all_machines = pytest.mark.parametrize(("machine", "status"), MACHINES, ids=["message", "outbox", "agent"])
+all_machines = pytest.mark.parametrize(
+    ("machine", "status"), MACHINES, ids=[machine.name for machine, _ in MACHINES]
+)
 
 
 @all_machines
@@ -107,3 +114,39 @@ def test_only_what_stopped_without_an_answer_can_be_retried() -> None:
 
 def test_a_text_is_sent_again_only_when_nobody_knows_whether_it_was() -> None:
     assert OUTBOX.sources(OutboxEvent.RESENT) == {OutboxStatus.UNKNOWN}
+
+
+@pytest.mark.parametrize(
+    ("before", "afters"),
+    [
+        ("active", {"paused", "completed", "cancelled"}),
+        ("paused", {"active", "completed", "cancelled"}),
+        ("completed", set()),
+        ("cancelled", set()),
+    ],
+)
+def test_a_task_lives_as_the_contract_says(before: str, afters: set[str]) -> None:
+    assert {after for start, _, after in TASK.moves() if start == before} == afters
+
+
+@pytest.mark.parametrize(
+    ("before", "afters"),
+    [
+        ("claimed", {"started", "failed", "interrupted", "missed", "skipped"}),
+        ("started", {"succeeded", "failed", "timed_out", "interrupted", "claimed"}),
+        *((end, set()) for end in ("succeeded", "failed", "timed_out", "interrupted", "missed", "skipped")),
+    ],
+)
+def test_a_run_of_a_task_lives_as_the_contract_says(before: str, afters: set[str]) -> None:
+    assert {after for start, _, after in TASK_RUN.moves() if start == before} == afters
+
+
+@pytest.mark.parametrize("event", [TaskEvent.FAILED_TOO_OFTEN, TaskEvent.GROUP_GONE, TaskEvent.PAUSED])
+def test_what_rests_can_be_resumed(event: TaskEvent) -> None:
+    assert TASK.after(TASK.after(TaskStatus.ACTIVE, event), TaskEvent.RESUMED) is TaskStatus.ACTIVE
+
+
+def test_only_a_run_that_was_started_ends_well_and_only_one_that_was_not_is_passed_over() -> None:
+    assert TASK_RUN.sources(RunEvent.SUCCEEDED) == {RunStatus.STARTED}
+    assert TASK_RUN.sources(RunEvent.PASSED_OVER) == {RunStatus.CLAIMED}
+    assert TASK_RUN.sources(RunEvent.TOO_LATE) == {RunStatus.CLAIMED}

@@ -6,9 +6,22 @@ import pytest
 
 from orchestrator.core.wording import CATALOGUES, ENGLISH, Say, say
 
-FACTS = {
+_OF_A_TASK = (
+    Say.TASK_MISSED,
+    Say.TASK_INTERRUPTED,
+    Say.TASK_FAILED,
+    Say.TASK_PAUSED,
+    Say.TASK_UNREADABLE,
+)
+FACTS: dict[Say, dict[str, object]] = {
     Say.DELIVERY_FAILED: {"chat_name": "Garden"},
     Say.DELAYED_PREFIX: {"time": "14:05"},
+    Say.STATUS_WAITING: {"count": 2},
+    Say.STATUS_NEXT_TASK: {"title": "Water the plants", "time": "2026-11-30 09:00 (UTC)"},
+    Say.TASK_PLANNED: {"number": 1, "title": "Water the plants", "time": "2026-11-30 09:00 (UTC)"},
+    Say.TASK_RESTS: {"number": 1, "title": "Water the plants"},
+    Say.TASKS_MORE: {"count": 3},
+    **{each: {"title": "Water the plants"} for each in _OF_A_TASK},
 }
 INTERNALS = ["container", "docker", "agent", "error", "exception", "exit", "stdout", "json", "None", "_"]
 

@@ -72,7 +72,7 @@ def test_an_unknown_word_is_not_sent_but_answered_with_the_known_ones(open_scree
     screen.keys(b"\x04")
     _, end = screen.end()
 
-    assert "There is no /hlep. Known: /help, /quit, /stop, /retry." in shown
+    assert "There is no /hlep. Known: /help, /quit, /status, /tasks, /new, /stop, /retry." in shown
     assert "Assistant\r\n" not in end
 
 

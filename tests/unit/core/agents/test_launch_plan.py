@@ -76,7 +76,7 @@ def test_the_operators_file_beside_the_workspace_is_not_mounted() -> None:
 
 
 def test_the_agent_runner_finds_its_places_where_they_are_mounted() -> None:
-    environment = agent_environment(group=GroupFolder("kitchen"), timezone="UTC")
+    environment = agent_environment(group=GroupFolder("kitchen"), chat=Jid("1@g.us"), timezone="UTC")
 
     targets = {mount.target for mount in agent_mounts(PLACES)}
     named = {environment[name] for name in ("DOVECOTE_WORKSPACE", "DOVECOTE_GLOBAL", "DOVECOTE_BOX", "HOME")}

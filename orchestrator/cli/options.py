@@ -1,0 +1,16 @@
+"""Options that many commands share."""
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+Home = Annotated[
+    Optional[Path],  # noqa: UP045 — typer reads this at run time
+    typer.Option(
+        "--home", help="Where groups and data lie; else $DOVECOTE_HOME, else the working directory."
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Folder = Annotated[str, typer.Argument(help="Its folder below groups/.")]
+Count = Annotated[int, typer.Option("--count", min=1, max=1_000, help="At most so many.")]

@@ -1,0 +1,80 @@
+"""`dovecote messages` and `dovecote errors`: what people wrote, and what was refused of agents."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from orchestrator.cli.client import ApiClient
+from orchestrator.cli.home import Home, open_home
+from orchestrator.cli.place import open_place
+from orchestrator.cli.table import columns
+from orchestrator.commands.operator_requests import recent_messages, refused_requests
+from orchestrator.commands.services import Services
+from orchestrator.contracts.ids import Jid
+from orchestrator.core.text_cleaning import clean_name, clean_text
+from orchestrator.store.refusals import ERRORS
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def show_messages(home_option: Path | None, *, chat: str | None, count: int, as_json: bool) -> None:
+    """One line a message, the newest last."""
+    wanted = {"count": str(count)} | ({} if chat is None else {"chat": chat})
+    found = _rows(
+        open_home(home_option),
+        lambda client: client.call("GET", "/api/v1/messages", query=wanted),
+        lambda services: recent_messages(services, None if chat is None else Jid(chat), count=count),
+    )
+    if as_json:
+        print(json.dumps(found, indent=2))
+    elif not found:
+        print("No messages.")
+    else:
+        heads = ("SENT", "STATUS", "CHAT", "FROM", "TEXT")
+        rows = [(m["sentAt"], m["status"], m["chatJid"], m["sender"], m["text"]) for m in found]
+        for line in columns(heads, rows):
+            print(line)
+
+
+def show_errors(home_option: Path | None, *, box: str | None, count: int, as_json: bool) -> None:
+    """Each refused request with its reason, the newest first."""
+    home = open_home(home_option)
+    wanted = {"count": str(count)} | ({} if box is None else {"box": box})
+    found = _rows(
+        home,
+        lambda client: client.call("GET", "/api/v1/errors", query=wanted),
+        lambda services: refused_requests(services, box, count=count),
+    )
+    if as_json:
+        print(json.dumps(found, indent=2))
+        return
+    if not found:
+        print("Nothing was refused.")
+    for each in found:
+        what = f"{each.get('directory') or ''}/{each.get('name') or ''}".strip("/")
+        head = (each.get("refusedAt"), each.get("box"), each.get("code"), what)
+        print("  ".join(clean_name(str(word)) for word in head if word))
+        for text in (each.get("message"), each.get("suggestion")):
+            if text:
+                print(f"    {clean_text(' '.join(str(text).split()))}")
+        print(f"    {clean_text(str(home.paths.ipc / ERRORS / str(each['file'])))}")
+
+
+def _rows(
+    home: Home,
+    ask: Callable[[ApiClient], Awaitable[Rows]],
+    look: Callable[[Services], Awaitable[Rows]],
+) -> Rows:
+    async def run() -> Rows:
+        async with open_place(home) as place:
+            match place:
+                case ApiClient():
+                    return await ask(place)
+                case Services():
+                    return await look(place)
+                case None:
+                    return []
+
+    return asyncio.run(run())

@@ -1,0 +1,118 @@
+"""What the operator asks for by HTTP or the command line: the requests of boxes, and what to look at."""
+
+import asyncio
+from collections.abc import Mapping
+from datetime import datetime
+from functools import partial
+from typing import Final
+
+from orchestrator.commands.catalog import CATALOG
+from orchestrator.commands.command import Context
+from orchestrator.commands.services import Services
+from orchestrator.commands.tasks import task_view
+from orchestrator.contracts.callers import OperatorCaller
+from orchestrator.contracts.errors import ErrorCode, NotFound
+from orchestrator.contracts.ids import Jid, new_id
+from orchestrator.contracts.records.messages import StoredMessage
+from orchestrator.contracts.records.tasks import Task, TaskRun
+from orchestrator.contracts.wire.codec import Wire
+from orchestrator.core.authority import allow
+from orchestrator.store import messages, task_runs, tasks
+from orchestrator.store.database import Transaction
+from orchestrator.store.refusals import list_refusals
+
+MAX_ROWS: Final = 1_000
+
+
+async def ask_as_operator(services: Services, request: Wire) -> Mapping[str, object]:
+    """Do what a request says, by the operator's right. Raises what the command refuses."""
+    command = CATALOG[type(request)]
+    context = Context(
+        services=services, caller=OperatorCaller(), at=services.clock.now(), key=new_id("operator")
+    )
+
+    prepared = await command.prepare(services, request)
+
+    def body(tx: Transaction) -> Mapping[str, object]:
+        allow(context.caller, command.name, command.target(tx, request))
+        return command.run(tx, context, prepared)
+
+    return await services.db.run(body)
+
+
+async def show_task(services: Services, task_id: str) -> Mapping[str, object]:
+    """One task, ended ones too, with what the list leaves out. Raises NotFound."""
+    task = await _found_task(services, task_id)
+    return {
+        **task_view(task),
+        "createdAt": _iso(task.created_at),
+        "rights": task.rights.value,
+        "failuresInARow": task.failures,
+        "pausedWhy": task.paused_why,
+        "alias": task.alias,
+    }
+
+
+async def task_history(services: Services, task_id: str, *, count: int) -> list[Mapping[str, object]]:
+    """The newest runs of a task, newest first. Raises NotFound."""
+    task = await _found_task(services, task_id)
+    async with services.db.reader() as reader:
+        return [_run_view(run) for run in await task_runs.history(reader, task.task_id, count=count)]
+
+
+async def recent_messages(services: Services, chat: Jid | None, *, count: int) -> list[Mapping[str, object]]:
+    """The newest messages of one chat or of all, oldest first, with what became of them."""
+    async with services.db.reader() as reader:
+        return [_message_view(each) for each in await messages.newest(reader, chat, count=count)]
+
+
+async def refused_requests(services: Services, box: str | None, *, count: int) -> list[Mapping[str, object]]:
+    """The newest requests that were refused of boxes, with their reasons, newest first."""
+    return list(await asyncio.to_thread(partial(list_refusals, services.paths.ipc, box=box, count=count)))
+
+
+async def _found_task(services: Services, task_id: str) -> Task:
+    async with services.db.reader() as reader:
+        task = await tasks.find(reader, task_id)
+    if task is None:
+        raise NotFound(
+            f"There is no task {task_id!r}.",
+            code=ErrorCode.TASK_NOT_FOUND,
+            suggestion="See their ids: dovecote task list",
+        )
+    return task
+
+
+def _run_view(run: TaskRun) -> Mapping[str, object]:
+    return {
+        "runId": run.run_id,
+        "taskId": run.task_id,
+        "status": run.status.value,
+        "plannedAt": _iso(run.planned_at),
+        "claimedAt": _iso(run.claimed_at),
+        "startedAt": _iso(run.started_at),
+        "endedAt": _iso(run.ended_at),
+        "failure": None if run.failure is None else run.failure.value,
+        "error": run.error,
+        "output": run.output,
+        "agentId": run.agent_id,
+    }
+
+
+def _message_view(message: StoredMessage) -> Mapping[str, object]:
+    return {
+        "seq": message.seq,
+        "chatJid": message.chat_jid,
+        "messageId": message.message_id,
+        "sender": message.sender_name,
+        "senderJid": message.sender_jid,
+        "senderRole": message.sender_role.value,
+        "sentAt": _iso(message.sent_at),
+        "status": message.status.value,
+        "isTrigger": message.is_trigger,
+        "text": message.text,
+    }
+
+
+def _iso(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat(timespec="seconds")

@@ -1,0 +1,34 @@
+"""A request as a tool that a model may call: what its inputs mean, in words that need no others."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from orchestrator.contracts.wire.codec import Wire
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolInput:
+    """One input. about: its meaning, unit and format. choices: the words it takes, if only these."""
+
+    about: str
+    example: object
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """One tool. Its inputs are fields of `request` by the same names; type and need are the field's own.
+
+    about: what it does and when to use it. done: what is told on success; `{names}` are of the result.
+    doubt: what to do when no answer came, since the request may have been carried out all the same.
+    only_reads: calling it again changes nothing. ends_something: what it undoes does not come back.
+    """
+
+    name: str
+    request: type[Wire]
+    about: str
+    done: str
+    doubt: str
+    inputs: Mapping[str, ToolInput] = field(default_factory=dict)
+    only_reads: bool = False
+    ends_something: bool = False
