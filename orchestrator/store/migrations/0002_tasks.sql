@@ -1,4 +1,4 @@
--- What is scheduled, each execution of it, and what waits for an operator's word.
+-- What is scheduled, and each execution of it.
 
 CREATE TABLE tasks (
     task_id        TEXT PRIMARY KEY,
@@ -49,21 +49,6 @@ CREATE INDEX task_runs_open ON task_runs (task_id, claimed_ms) WHERE status IN (
 CREATE INDEX task_runs_ended ON task_runs (ended_ms) WHERE ended_ms IS NOT NULL;
 CREATE INDEX task_runs_of_task ON task_runs (task_id, claimed_ms);
 CREATE INDEX task_runs_of_agent ON task_runs (agent_id) WHERE agent_id IS NOT NULL;
-
--- An effect beyond its own chat that somebody without the right asked for. number: what `/yes` names.
-CREATE TABLE proposals (
-    number     INTEGER PRIMARY KEY AUTOINCREMENT,
-    folder     TEXT NOT NULL,
-    box        TEXT NOT NULL,
-    request    TEXT NOT NULL,
-    type_name  TEXT NOT NULL,
-    agent_id   TEXT NOT NULL,
-    status     TEXT NOT NULL,
-    created_ms INTEGER NOT NULL,
-    decided_ms INTEGER,
-    decided_by TEXT
-) STRICT;
-CREATE INDEX proposals_open ON proposals (folder, number) WHERE status = 'open';
 
 ALTER TABLE agents ADD COLUMN rights TEXT NOT NULL DEFAULT 'operator';
 ALTER TABLE agents ADD COLUMN task_run_id TEXT;
