@@ -21,14 +21,16 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @pytest.mark.parametrize("code", [0, 1, 3, 127])
 async def test_the_exit_code_is_the_agents(runner: DescribedRunner, stage: Stage, code: int) -> None:
-    ran = await run(runner, stage.plan(f"raise SystemExit({code})"))
+    ran = await run(runner, stage.plan(f"import sys; sys.stdin.read(); raise SystemExit({code})"))
 
     assert ran.status.code == code
     assert not ran.status.is_oom
 
 
 async def test_a_crash_by_signal_is_told_as_a_shell_tells_it(runner: DescribedRunner, stage: Stage) -> None:
-    ran = await run(runner, stage.plan("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"))
+    ran = await run(
+        runner, stage.plan("import os, signal, sys; sys.stdin.read(); os.kill(os.getpid(), signal.SIGSEGV)")
+    )
 
     assert ran.status.code == 128 + signal.SIGSEGV
     assert not ran.status.is_oom

