@@ -74,8 +74,7 @@ async def _bury_surely(services: Services, boxes: Boxes, agent: Agent, *, is_dea
         await _bury_left(services, boxes, agent, is_dead=is_dead)
     except Unavailable:
         raise  # the store's trouble is everybody's
-    # Whatever it is, it would meet every start again.
-    except Exception:
+    except Exception:  # whatever it is, it would meet every start again
         _log.exception("agent.not_buried", agent=agent.agent_id, suggestion=_SEE_ERRORS)
         await _set_aside_if_possible(boxes, agent.box)
         try:
