@@ -11,13 +11,12 @@ import pytest
 
 from orchestrator.contracts.records.tasks import ContextMode
 from orchestrator.core.wording import Say, say
-from tests.support.home_on_disk import HomeOnDisk
+from tests.support.home_on_disk import NOTE_OF_A_RESENT, HomeOnDisk
 from tests.support.orchestrator_process import OrchestratorProcess
 from tests.support.planned import due_now, hourly_from_now, plan, run_statuses, tasks_are_quiet
 
 WET: Final = "The plants are wet."
 INTERRUPTED: Final = say(Say.TASK_INTERRUPTED, "en", title="Water the plants")
-NOTE: Final = f"\n\n{say(Say.RESENT_NOTE, 'en')}"
 _SAYS: Final = {"default": [{"say": WET}]}
 _STAYS: Final = {"default": [{"say": WET}, {"wait_for_file": "never"}]}
 _ASKS: Final = {"default": [{"send_message": WET}, {"wait_for_file": "never"}]}
@@ -69,7 +68,7 @@ async def test_b5_a_kill_during_a_run_loses_no_slot_and_doubles_no_effect(
     await tasks_are_quiet(home)
     await orchestrator.stop()
 
-    assert [text.removesuffix(NOTE) for text in home.texts()] == [*kill.sent], home.story()
+    assert home.texts_once() == [*kill.sent], home.story()
     assert run_statuses(home) == [kill.status], home.story()
     assert home.rows("SELECT status FROM tasks") == [{"status": "completed"}]
     await home.nothing_left()
@@ -92,5 +91,5 @@ async def test_kills_at_every_point_one_after_another_run_no_slot_twice(
     runs = home.rows("SELECT task_id, status FROM task_runs ORDER BY task_id")
     assert [run["task_id"] for run in runs] == ["a", "b", "c"], home.story()
     assert {run["status"] for run in runs} <= {"succeeded", "interrupted"}
-    said = [text.removesuffix(NOTE) for text in home.texts()]
-    assert said.count(WET) <= 3 + sum(text.endswith(NOTE) for text in home.texts()), home.story()
+    said = [text.removesuffix(NOTE_OF_A_RESENT) for text in home.texts()]
+    assert said.count(WET) <= 3 + sum(text.endswith(NOTE_OF_A_RESENT) for text in home.texts()), home.story()

@@ -19,6 +19,7 @@ from orchestrator.contracts.callers import HostCaller
 from orchestrator.contracts.ids import GroupFolder, Jid
 from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND
 from orchestrator.contracts.seams import Checkpoints, Clock, Runner
+from orchestrator.core.wording import Say, say
 from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.docker_runner import INSTANCE_LABEL
 from tests.support.eventually import eventually
@@ -26,6 +27,7 @@ from tests.support.file_channel import PREFIX, FileChannel, read_lines, write_js
 
 MEMBER: Final = "file:ada"
 TRIGGER: Final = "@Assistant"
+NOTE_OF_A_RESENT: Final = f"\n\n{say(Say.RESENT_NOTE, 'en')}"
 _BEGUN: Final = "begun"
 ECHO: Final[Mapping[str, object]] = {"default": [{"say": "re: {texts}"}]}
 """A scenario: every turn is answered by what it was given."""
@@ -127,6 +129,19 @@ class HomeOnDisk:
     def texts(self, chat: str = "file:kitchen") -> list[str]:
         """The texts that people see in one chat."""
         return [line["text"] for line in self.sends(chat)]
+
+    def texts_once(self, chat: str = "file:kitchen") -> list[str]:
+        """The texts that people see in one chat, where a text said again with the note that it may have
+        arrived before counts as one with the first.
+
+        A kill at a point after the commit of a text can fall before, in or after its send.
+        """
+        once_each = list[str]()
+        for text in self.texts(chat):
+            plain = text.removesuffix(NOTE_OF_A_RESENT)
+            if plain == text or plain not in once_each:
+                once_each.append(plain)
+        return once_each
 
     def refusals(self) -> int:
         """How often the orchestrator could not store what the network brought."""
