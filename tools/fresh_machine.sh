@@ -4,8 +4,8 @@
 # The machine is a file system of its own that is entered by pivot_root in a mount namespace and a process
 # namespace (a plain chroot would forbid the user namespaces that bubblewrap needs). Kernel and network are
 # the host's. How packages are reached (resolver, proxies, certificates, pip's and apt's settings) is copied
-# in at run time. The clone lies at the same path inside and outside, so that an engine on the host finds
-# what the clone asks it to mount. All mounts end with the command. Must run as root.
+# in at run time. The clone and the place for temporary files have the same paths inside and outside, so that
+# an engine on the host finds what it is asked to mount. All mounts end with the command. Must run as root.
 #
 # Usage: tools/fresh_machine.sh [options] -- command [argument…]
 #   --with-docker-socket   the host's engine is reachable inside
@@ -44,7 +44,7 @@ if [ "$(id -u)" != 0 ]; then
 fi
 
 # The path stays short: a socket's may have 107 characters.
-scratch=$(mktemp -d /var/tmp/dovecote-fresh.XXXXXX)
+scratch=$(mktemp -d /var/tmp/dove.XXXXXX)
 chmod 755 "$scratch"
 # shellcheck disable=SC2329  # called by the trap
 clean_up() {
@@ -59,8 +59,10 @@ trap clean_up EXIT
 
 root=$scratch/fs
 clone=$scratch/repo
+temporary=$scratch/t
 tarball=$(rootfs_tarball "${SUITE:-bookworm}" git,make,python3,python3-venv)
-mkdir "$root"
+mkdir "$root" "$temporary"
+chmod 1777 "$temporary"
 tar -C "$root" --numeric-owner -xpf "$tarball"
 
 git clone --quiet --no-hardlinks "$tools/.." "$clone"
@@ -103,6 +105,7 @@ fi
 environment=(
     "HOME=$inside_home" "USER=$([ -n "$as_user" ] && echo keeper || echo root)" "TERM=${TERM:-dumb}" LANG=C.UTF-8
     "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    "TMPDIR=$temporary" "PYTEST_ADDOPTS=--basetemp=$temporary/p"
 )
 while IFS= read -r -d '' variable; do
     case $variable in
@@ -125,10 +128,11 @@ fi
 
 # Runs as the first process of the new namespaces, until the command has ended.
 # shellcheck disable=SC2329  # called by the shell inside
-inside() { # root, clone, socket, user, number of variables, variables…, command…
+inside() { # root, clone, temporary, socket, user, number of variables, variables…, command…
     set -euo pipefail
-    local root=$1 clone=$2 socket=$3 as_user=$4 count=$5
-    shift 5
+    local root=$1 clone=$2 temporary=$3 socket=$4 as_user=$5 count=$6
+    shift 6
+    local place
     local variables=("${@:1:count}")
     shift "$count"
 
@@ -138,8 +142,10 @@ inside() { # root, clone, socket, user, number of variables, variables…, comma
     mount --rbind /sys "$root/sys"
     mount --rbind /dev "$root/dev"
     mount -t tmpfs -o mode=755 tmpfs "$root/run"
-    mkdir -p "$root$clone"
-    mount --bind "$clone" "$root$clone"
+    for place in "$clone" "$temporary"; do
+        mkdir -p "$root$place"
+        mount --bind "$place" "$root$place"
+    done
     if [ -n "$socket" ]; then
         : >"$root/run/docker.sock"
         mount --bind "$socket" "$root/run/docker.sock"
@@ -167,6 +173,6 @@ export -f inside
 status=0
 # shellcheck disable=SC2016  # to be expanded by the inner shell
 unshare --mount --pid --fork --kill-child --propagation private \
-    bash -c 'inside "$@"' inside "$root" "$clone" "$socket" "$as_user" \
+    bash -c 'inside "$@"' inside "$root" "$clone" "$temporary" "$socket" "$as_user" \
     "${#environment[@]}" "${environment[@]}" "$@" || status=$?
 exit "$status"

@@ -3,6 +3,7 @@
 DovecoteError
  ├── InvalidRequest      the caller's words are off
  ├── Forbidden           the caller may not
+ ├── ConfirmationNeeded  the caller may if an operator says so
  ├── NotFound            what was named is not there
  ├── Conflict            what was asked clashes with what is
  ├── LimitExceeded       a bound, with its value and how to change it
@@ -30,6 +31,7 @@ class ErrorCode(StrEnum):
     LIMIT_EXCEEDED = "LIMIT_EXCEEDED"
     RATE_LIMITED = "RATE_LIMITED"
     ATTACHMENT_REFUSED = "ATTACHMENT_REFUSED"
+    CONFIRMATION_NEEDED = "CONFIRMATION_NEEDED"
     CHANNEL_UNAVAILABLE = "CHANNEL_UNAVAILABLE"
     STORE_UNAVAILABLE = "STORE_UNAVAILABLE"
     RUNNER_UNAVAILABLE = "RUNNER_UNAVAILABLE"
@@ -92,6 +94,12 @@ class Forbidden(DovecoteError):
     """The caller may not do this to that."""
 
     code = ErrorCode.FORBIDDEN
+
+
+class ConfirmationNeeded(DovecoteError):
+    """The caller may do this only if an operator says so; `details` has the number he says it by."""
+
+    code = ErrorCode.CONFIRMATION_NEEDED
 
 
 class NotFound(DovecoteError):

@@ -6,11 +6,13 @@ Obligations are in the docstrings; one agreement suite a Protocol runs over all 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import Protocol
 
 from orchestrator.contracts.callers import AgentCaller
-from orchestrator.contracts.ids import AgentId, BoxName, Jid, MessageId, TurnId
+from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, MessageId, TurnId
 from orchestrator.contracts.records.agents import ExitStatus
+from orchestrator.contracts.records.egress import EgressPolicy, ProviderCall
 from orchestrator.contracts.records.launch import LaunchPlan
 from orchestrator.contracts.records.messages import InboundMessage, OutboundMessage, Receipt
 from orchestrator.contracts.wire.boxes import FollowUp
@@ -219,6 +221,41 @@ class Runner(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+
+class EgressDoor(Protocol):
+    """One agent's open way out."""
+
+    @property
+    def directory(self) -> Path:
+        """The host directory that holds the socket, to be mounted read-only at `EGRESS_TARGET`."""
+        ...
+
+    async def close(self) -> None:
+        """End every connection and remove the socket. May be called again."""
+        ...
+
+
+class Egress(Protocol):
+    """Opens the ways out of containers."""
+
+    async def open(self, policy: EgressPolicy) -> EgressDoor:
+        """A socket that lets through what the policy says; it listens when this returns."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class UsageMeter(Protocol):
+    """Counts what agents use, and says when a budget is spent."""
+
+    async def why_not(self, agent: AgentId, group: GroupFolder) -> str | None:
+        """None while the group may spend more; else the sentence that the provider call is refused with."""
+        ...
+
+    async def record(self, call: ProviderCall) -> None:
+        """Remember a finished call, failed ones too."""
+        ...
 
 
 class BoxPort(Protocol):

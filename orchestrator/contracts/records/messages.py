@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from pathlib import Path
 
 from orchestrator.contracts.ids import AgentId, Jid, MessageId, TurnId
 
@@ -48,8 +49,22 @@ class Attachment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReceivedFile:
+    """A file that came over a network. source: where the channel put it on this host, outside of what any
+    container can write; None if the channel could not get it."""
+
+    name: str
+    media_type: str
+    size_bytes: int
+    source: Path | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InboundMessage:
-    """What a channel hands in. sent_at is the network's own time; it is shown, never used for order."""
+    """What a channel hands in. sent_at is the network's own time; it is shown, never used for order.
+
+    files: what came with it. attachments: the same, once they lie in the group's workspace.
+    """
 
     chat_jid: Jid
     message_id: MessageId
@@ -62,6 +77,7 @@ class InboundMessage:
     chat_name: str | None = None
     chat_is_group: bool = False
     quoted: Quoted | None = None
+    files: tuple[ReceivedFile, ...] = ()
     attachments: tuple[Attachment, ...] = ()
 
 
@@ -118,8 +134,18 @@ class TextSource(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SpooledFile:
+    """A file on its way to a chat. spool_name: its copy in `data/spool/`."""
+
+    name: str
+    media_type: str
+    size_bytes: int
+    spool_name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OutboxItem:
-    """One text, or one part of a split one, on its way to a chat."""
+    """One text, one part of a split one, or one file with its caption, on its way to a chat."""
 
     id: int
     chat_jid: Jid
@@ -138,16 +164,32 @@ class OutboxItem:
     sent_at: datetime | None = None
     was_resent: bool = False
     error: str | None = None
+    file: SpooledFile | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboundFile:
+    """A file for a channel to send. path: a copy on this host that stays as it is until `send` returns."""
+
+    name: str
+    media_type: str
+    size_bytes: int
+    path: Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutboundMessage:
-    """What a channel is given to send. outbox_id: the same on every attempt, for channels that can use it."""
+    """What a channel is given to send. outbox_id: the same on every attempt, for channels that can use it.
+
+    file: goes with the text as its caption, which may be empty then. reply_to: the message it quotes; a
+    network that does not know it sends without.
+    """
 
     chat_jid: Jid
     text: str
     outbox_id: int
     reply_to: MessageId | None = None
+    file: OutboundFile | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

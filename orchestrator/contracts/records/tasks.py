@@ -50,6 +50,7 @@ class RunStatus(StrEnum):
     FAILED = "failed"
     TIMED_OUT = "timed_out"
     INTERRUPTED = "interrupted"
+    STOPPED = "stopped"
     MISSED = "missed"
     SKIPPED = "skipped"
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from orchestrator.contracts.wire.codec import Wire
 
@@ -19,6 +20,7 @@ class ToolInput:
 class Tool:
     """One tool. Its inputs are fields of `request` by the same names; type and need are the field's own.
 
+    shape: has the fields instead, where the request's own would be too much for a model.
     about: what it does and when to use it. done: what is told on success; `{names}` are of the result.
     doubt: what to do when no answer came, since the request may have been carried out all the same.
     only_reads: calling it again changes nothing. ends_something: what it undoes does not come back.
@@ -32,3 +34,4 @@ class Tool:
     inputs: Mapping[str, ToolInput] = field(default_factory=dict)
     only_reads: bool = False
     ends_something: bool = False
+    shape: type[Any] | None = None
