@@ -1,0 +1,1 @@
+"""The model server for tests, over real connections."""

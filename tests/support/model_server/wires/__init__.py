@@ -1,0 +1,1 @@
+"""One module a wire format: what its requests ask, and its answers, errors and streams."""

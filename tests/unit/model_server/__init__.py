@@ -1,0 +1,1 @@
+"""What the model server for tests decides, without its listener."""
