@@ -11,11 +11,13 @@ from container.drivers.addressing import Address, readings, to_answer
 from container.drivers.builtin_words import Wish, WishKind, tells_only, understand, understand_first
 from container.drivers.driver import DriverContext, Turn, TurnResult
 from container.drivers.file_list import FileList, list_files
+from container.drivers.file_sending import FileSending
 from container.drivers.notes_file import NotesFile, one_line
 from container.drivers.reminder_answers import ReminderAnswers
 from container.drivers.reminders import Reminders
 from container.drivers.shown_text import plain
-from container.messages import Message
+from container.messages import AttachedFile, Message
+from container.tools import ToolBelt
 from orchestrator.contracts.errors import DovecoteError
 
 _TRIGGER_OPTION: Final = "trigger"
@@ -33,10 +35,12 @@ I'm **{name}**. There is no language model behind me, but I'm quick and I never 
 - `every weekday at 9 stand-up`, `every monday at 18:30 …`, `every 2 hours drink water`
 - `list reminders`, `pause reminder 1`, `resume reminder 1`, `cancel reminder 1`, `change reminder 1 to 18:30`
 - `files`: what lies in our workspace
+- `send file report.pdf`: I send you one of them
 - `echo hello`: I say it back"""
 _LOST: Final = (
     "I'm a simple helper and didn't understand that. I can tell the **time**, **remember**, **recall** and "
-    "**forget** things, **remind** you, list our **files** and **echo** you. Say **help** for examples."
+    "**forget** things, **remind** you, list and **send** our **files** and **echo** you. Say **help** for "
+    "examples."
 )
 
 
@@ -54,6 +58,7 @@ class BuiltinDriver:
             WishKind.FORGET: self._forget,
             WishKind.FORGET_ALL: self._forget_all,
             WishKind.FILES: self._files,
+            WishKind.SEND_FILE: lambda words: self._sending.send(words),
             WishKind.REMIND: lambda words: self._reminders.remind(words),
             WishKind.LIST_REMINDERS: lambda words: self._reminders.list(words),
             WishKind.PAUSE_REMINDER: lambda words: self._reminders.pause(words),
@@ -81,6 +86,8 @@ class BuiltinDriver:
         self._zone = await asyncio.to_thread(_zone, given.timezone or os.environ.get("TZ", ""))
         self._workspace = context.places.workspace
         self._notes = NotesFile(context.places.workspace)
+        belt = ToolBelt(box=context.places.box, chat=given.chat_jid, workspace=self._workspace)
+        self._sending = FileSending(belt, self._workspace)
         self._reminders = self._reminder_answers(context)
         self._is_due = given.is_task or given.is_scheduled_task
 
@@ -124,8 +131,8 @@ class BuiltinDriver:
         """Nothing is held."""
 
     async def _answer(self, message: Message, wish: Wish) -> str:
-        if not message.text and message.attachments:
-            return f"Thanks, I see {_code(message.attachments[0].name)}. Files I can list, but not read."
+        if message.attachments and wish.kind is WishKind.HELLO:
+            return _thanks_for(message.attachments)
         try:
             return await self._answers[wish.kind](wish.argument)
         except DovecoteError as error:
@@ -196,6 +203,17 @@ class BuiltinDriver:
 
     async def _unknown(self, _: str) -> str:
         return _LOST
+
+
+def _thanks_for(files: Sequence[AttachedFile]) -> str:
+    kept = [f"{_code(file.name)} ({_size(file.size_bytes)})" for file in files if file.path is not None]
+    lost = [_code(file.name) for file in files if file.path is None]
+    sentences = []
+    if kept:
+        sentences.append(f"Thanks, I put {', '.join(kept)} into our workspace. `files` lists what is there.")
+    if lost:
+        sentences.append(f"Sorry, I could not keep {', '.join(lost)}.")
+    return " ".join(sentences)
 
 
 def _zone(name: str) -> tzinfo:

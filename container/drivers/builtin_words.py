@@ -21,6 +21,7 @@ class WishKind(StrEnum):
     FORGET = "forget"
     FORGET_ALL = "forget_all"
     FILES = "files"
+    SEND_FILE = "send_file"
     REMIND = "remind"
     LIST_REMINDERS = "list_reminders"
     PAUSE_REMINDER = "pause_reminder"
@@ -102,6 +103,12 @@ _SENTENCES: Final[tuple[tuple[re.Pattern[str], WishKind], ...]] = tuple(
         (r"remember|memori[sz]e|note", WishKind.REMEMBER),
         (rf"forget{_THAT}(?P<what>.+)", WishKind.FORGET),
         (r"forget", WishKind.FORGET),
+        (
+            r"(?:send|give|show|attach|upload)(?: (?:me|us))?(?: (?:the|my|our|your))? files? "
+            r"(?P<what>.+?)(?:,? please)?",
+            WishKind.SEND_FILE,
+        ),
+        (r"(?:send|attach|upload)(?: (?:me|us))?(?: (?:a|the|my|our))? file", WishKind.SEND_FILE),
         (rf"files|ls|dir|(?:list|show){_ALL_MY} files", WishKind.FILES),
         (r"(?:what|which) files(?: do (?:you|we|i) have| are (?:there|here))?", WishKind.FILES),
         (

@@ -14,8 +14,10 @@ from container.box_client import BoxClient
 from container.messages import Message
 from container.output import Output
 from container.places import Places
+from container.questions import Questions
 from orchestrator.contracts.errors import ErrorCode, NotFound
 from orchestrator.contracts.ids import TurnId
+from orchestrator.contracts.wire.boxes import Answer
 from orchestrator.contracts.wire.container_io import (
     AgentEvent,
     AgentLog,
@@ -68,12 +70,21 @@ class Turn:
     turn_id: TurnId
     messages: Sequence[Message]
     output: Output
+    questions: Questions = field(default_factory=Questions)
     outputs: int = field(default=0)
 
     async def say(self, text: str) -> None:
         """Say one text; it becomes one chat message."""
         self.outputs += 1
         await self.output.text(text)
+
+    async def ask(self, question: str, options: Sequence[str] = ()) -> Answer:
+        """Ask the people of the chat and wait for what they say; the turn's clocks stand still meanwhile.
+
+        options: what they can choose from; they may answer in their own words all the same. The answer's
+        status tells whether there is one: `expired` and `refused` are none.
+        """
+        return await self.questions.ask(self.output, question, options)
 
     async def tool(self, name: str, status: str) -> None:
         """Tell that a tool is used: `status` is running, done or failed."""
@@ -128,7 +139,9 @@ class Driver(Protocol):
 
 
 _DRIVERS: Final = {
+    "acp": ("container.drivers.acp_driver", "AcpDriver"),
     "builtin": ("container.drivers.builtin_driver", "BuiltinDriver"),
+    "claude": ("container.drivers.claude_driver", "ClaudeDriver"),
     "script": ("container.drivers.script_driver", "ScriptDriver"),
 }
 

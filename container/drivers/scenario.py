@@ -31,6 +31,7 @@ A step is a mapping with one key, its name:
 | `run` | list of words | runs a program to its end, its streams inherited |
 | `send_message` | text, or `text`, `chat_jid`, `wait_s` (5) | a request; waits for the reply and logs it |
 | `request` | `directory`, `body`, `name` | any file in the box: a text as it is, else as JSON |
+| `ask` | text, or `question`, `options` | asks the chat and waits; `say` may hold the `{answer}` |
 | `tool` | `name`, `status` (done) | an event |
 | `progress` | number | an event |
 | `event` | mapping | any event, by its `type` |
@@ -123,6 +124,7 @@ _SHAPES: Final[Mapping[str, _Shape]] = {
     "run": _Shape(forms=(_Form.WORDS,)),
     "send_message": _Shape(forms=(_Form.TEXT, _Form.FIELDS), keys=("text", "chat_jid", "wait_s")),
     "request": _Shape(forms=(_Form.FIELDS,), keys=("directory", "body", "name")),
+    "ask": _Shape(forms=(_Form.TEXT, _Form.FIELDS), keys=("question", "options")),
     "tool": _Shape(forms=(_Form.FIELDS,), keys=("name", "status")),
     "progress": _Shape(forms=(_Form.NUMBER,)),
     "event": _Shape(forms=(_Form.FIELDS,), keys=None),

@@ -15,6 +15,7 @@ from container.drivers.driver import AGENT_ERROR, DriverContext, Turn, TurnResul
 from container.drivers.scenario import ECHO, Rule, Scenario, Step, load_scenario
 from container.messages import Message
 from orchestrator.contracts.ids import Jid
+from orchestrator.contracts.wire.boxes import AnswerStatus
 from orchestrator.contracts.wire.chat_requests import SendMessage
 from orchestrator.contracts.wire.codec import from_plain
 from orchestrator.contracts.wire.container_io import Usage, parse_event
@@ -38,6 +39,7 @@ class ScriptDriver:
         self._join_came = asyncio.Event()
         self._is_playing = False
         self._turn_number = 0
+        self._answer = ""
         self._result = TurnResult()
         self._actions: Mapping[str, Callable[[Step, Turn], Awaitable[None]]] = {
             "say": self._say,
@@ -52,6 +54,7 @@ class ScriptDriver:
             "run": self._run,
             "send_message": self._send_message,
             "request": self._request,
+            "ask": self._ask,
             "tool": self._tool,
             "progress": self._progress,
             "event": self._event,
@@ -139,8 +142,9 @@ class ScriptDriver:
             "texts": "\n".join(message.text for message in turn.messages),
             "joined": "\n".join(message.text for message in self._joined),
             "turn": str(self._turn_number),
+            "answer": self._answer,
         }
-        return re.sub(r"\{(text|texts|joined|turn)\}", lambda found: values[found[1]], text)
+        return re.sub(r"\{(text|texts|joined|turn|answer)\}", lambda found: values[found[1]], text)
 
     async def _say(self, step: Step, turn: Turn) -> None:
         await turn.say(self._fill_in(step.text, turn))
@@ -200,6 +204,15 @@ class ScriptDriver:
             body if isinstance(body, str) else json.dumps(body),
             stem=None if name is None else str(name),
         )
+
+    async def _ask(self, step: Step, turn: Turn) -> None:
+        options = step.fields.get("options")
+        answer = await turn.ask(
+            step.text or str(step.fields["question"]),
+            [str(option) for option in options] if isinstance(options, list) else (),
+        )
+        is_answered = answer.status is AnswerStatus.ANSWERED
+        self._answer = answer.text if is_answered else f"({answer.status})"
 
     async def _tool(self, step: Step, turn: Turn) -> None:
         await turn.tool(str(step.fields["name"]), str(step.fields.get("status", "done")))

@@ -24,7 +24,7 @@ from orchestrator.contracts.wire.container_io import (
 )
 from orchestrator.contracts.wire.framing import EventLine, LogLine, OutputReader, Text
 
-PATIENCE_S = 20.0
+PATIENCE_S = 50.0
 REPOSITORY = Path(__file__).parents[3]
 
 

@@ -4,6 +4,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from mcp import Client, StdioServerParameters
+
 from tests.edges.container.agent_process import Home
 
 COMMAND = (sys.executable, "-s", "-P", "-m", "container.mcp_server")
@@ -57,3 +60,19 @@ def test_what_the_agent_writes_in_its_workspace_is_not_imported(home: Home) -> N
     )
 
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(("named", "offers_groups"), [(None, False), ("chat,tasks,groups", True)])
+async def test_it_offers_the_tools_of_the_sets_that_the_host_names(
+    home: Home, named: str | None, offers_groups: bool
+) -> None:
+    environment = home.environment() | {"DOVECOTE_CHAT": "1@g.us"}
+    environment |= {} if named is None else {"DOVECOTE_TOOLSETS": named}
+    server = StdioServerParameters(command=COMMAND[0], args=list(COMMAND[1:]), env=environment)
+
+    async with Client(server) as client:
+        names = {tool.name for tool in (await client.list_tools()).tools}
+
+    assert {"send_message", "schedule_task"} <= names
+    assert ({"register_group", "refresh_groups"} <= names) == offers_groups
+    assert ("register_group" in names) == offers_groups

@@ -1,12 +1,16 @@
 """MEMORY.md on a real disk, in hostile hands."""
 
 import os
+import socket
+import stat
 from pathlib import Path
 
 import pytest
 
 from container.drivers.notes_file import MAX_FILE_BYTES, NotesFile
 from orchestrator.contracts.errors import Forbidden, LimitExceeded, Unavailable
+
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="making a device needs root")
 
 
 @pytest.fixture
@@ -61,7 +65,20 @@ def outside(workspace: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("kind", ["symbolic link", "dangling link", "hard link", "FIFO", "directory"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "symbolic link",
+        "dangling link",
+        "link to itself",
+        "hard link",
+        "FIFO",
+        "FIFO with a writer",
+        "socket",
+        pytest.param("endless device", marks=AS_ROOT),
+        "directory",
+    ],
+)
 def test_what_is_no_plain_file_is_refused_and_nothing_outside_is_touched(workspace: Path, kind: str) -> None:
     secret, memory = outside(workspace), workspace / "MEMORY.md"
     match kind:
@@ -71,19 +88,53 @@ def test_what_is_no_plain_file_is_refused_and_nothing_outside_is_touched(workspa
             memory.symlink_to(workspace.parent / "made-by-a-note")
         case "hard link":
             memory.hardlink_to(secret)
-        case "FIFO":
+        case "link to itself":
+            memory.symlink_to(memory)
+        case "FIFO" | "FIFO with a writer":
             os.mkfifo(memory)
+        case "socket":
+            bind_socket(memory)
+        case "endless device":
+            os.mknod(memory, 0o600 | stat.S_IFCHR, os.makedev(1, 5))
         case _:
             memory.mkdir()
     notes = NotesFile(workspace)
+    writer = os.open(memory, os.O_RDWR | os.O_NONBLOCK) if kind == "FIFO with a writer" else None
 
     with pytest.raises(Forbidden):
         notes.all()
     with pytest.raises(Forbidden):
         notes.add("milk")
 
+    if writer is not None:
+        os.close(writer)
     assert secret.read_text() == "- secret\n"
     assert sorted(os.listdir(workspace.parent)) == ["secret", "workspace"]
+
+
+def bind_socket(path: Path) -> None:
+    """A socket there; its path may be 100 bytes at most, so it is bound from beside."""
+    here = os.getcwd()
+    os.chdir(path.parent)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path.name)
+    os.chdir(here)
+
+
+def test_a_sparse_gigabyte_in_its_place_is_not_read(workspace: Path) -> None:
+    with (workspace / "MEMORY.md").open("wb") as file:
+        file.truncate(1 << 30)
+
+    with pytest.raises(LimitExceeded):
+        NotesFile(workspace).all()
+
+
+def test_bytes_that_are_no_text_come_through_a_note(workspace: Path) -> None:
+    (workspace / "MEMORY.md").write_bytes(b"# M\n- \xff\xfe\n\x00\x1b[2J\n")
+
+    NotesFile(workspace).add("milk")
+
+    assert (workspace / "MEMORY.md").read_bytes() == b"# M\n- \xff\xfe\n\x00\x1b[2J\n- milk\n"
 
 
 def test_a_trap_under_the_temporary_name_is_not_written_through(workspace: Path) -> None:

@@ -72,7 +72,8 @@ async def test_an_unreadable_input_is_told_and_ends_with_2(home: Home, line: byt
     assert not running.started
 
 
-async def test_a_host_of_another_protocol_is_told_to_rebuild_and_gets_3(home: Home) -> None:
+async def test_e13_a_host_of_another_protocol_is_told_to_rebuild_and_gets_3(home: Home) -> None:
+    """Case E13."""
     async with agent(home) as running:
         await running.give(json.dumps({"protocol": 2, "entirely": "other fields"}).encode() + b"\n")
 

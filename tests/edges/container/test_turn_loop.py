@@ -115,7 +115,7 @@ class Play:
     async def to_the_end(self) -> list[Text | TurnStarted | TurnEnded]:
         """What was printed, once the loop has ended."""
         try:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(50):
                 await self.loop.run()
         finally:
             os.close(self._write_end)

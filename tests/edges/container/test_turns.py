@@ -45,7 +45,8 @@ async def test_three_messages_in_one_warm_container_give_three_answers(home: Hom
     assert [ended.inputs for ended in running.ended] == [("m1",), ("m2",), ("m3",)]
 
 
-async def test_follow_ups_that_come_during_a_turn_wait_and_keep_their_order(home: Home) -> None:
+async def test_c3_follow_ups_that_come_during_a_turn_wait_and_keep_their_order(home: Home) -> None:
+    """Case C3."""
     home.play({"turns": [[{"wait_for_file": "go"}, {"say": "first"}]]})
     async with agent(home) as running:
         await running.give(given("one"))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from container.inputs import parse_input
 from orchestrator.contracts.ids import TurnId
-from orchestrator.contracts.wire.boxes import Close, FollowUp
+from orchestrator.contracts.wire.boxes import Answer, AnswerStatus, Close, FollowUp
 from orchestrator.contracts.wire.codec import WireError, to_json
 
 ids = st.lists(st.text(), max_size=3).map(tuple)
@@ -35,6 +35,16 @@ def test_what_the_host_writes_is_read_back(
             id="odd extras",
         ),
         pytest.param({"type": "_close"}, Close(), id="close"),
+        pytest.param(
+            {"type": "answer", "questionId": "q-1", "text": "No", "option": 1, "more": 1},
+            Answer(question_id="q-1", text="No", option=1),
+            id="an answer",
+        ),
+        pytest.param(
+            {"type": "answer", "questionId": "q-1", "status": "expired"},
+            Answer(question_id="q-1", status=AnswerStatus.EXPIRED),
+            id="no answer",
+        ),
     ],
 )
 def test_every_spelling_is_understood(plain: object, expected: object) -> None:
@@ -50,6 +60,8 @@ def test_every_spelling_is_understood(plain: object, expected: object) -> None:
         pytest.param(b'{"type":"message"}', id="no text"),
         pytest.param(b'{"type":"message","content":5}', id="a number for a text"),
         pytest.param(b'{"type":"other","content":"a"}', id="another type"),
+        pytest.param(b'{"type":"answer"}', id="an answer to nothing"),
+        pytest.param(b'{"type":"answer","questionId":"q-1","status":"maybe"}', id="an odd answer"),
         pytest.param(b'{"type":["_close"]}', id="a list for a type"),
         pytest.param(b"\xff\xfe", id="no UTF-8"),
         pytest.param(b"[" * 100_000, id="too deep"),
@@ -66,4 +78,4 @@ def test_no_bytes_do_more_than_be_refused(content: bytes) -> None:
         meaning = parse_input(content)
     except WireError:
         return
-    assert isinstance(meaning, FollowUp | Close)
+    assert isinstance(meaning, FollowUp | Answer | Close)

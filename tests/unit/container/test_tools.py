@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it has no types
 
 from container import tools
-from container.tools import ALL_TOOLS, find_tool, input_schema, request_for
+from container.tools import ALL_TOOLS, find_tool, input_schema, request_for, tools_of
 from orchestrator.commands.catalog import CATALOG
 from orchestrator.contracts.errors import InvalidRequest, NotFound
 from orchestrator.contracts.ids import Jid
@@ -30,7 +30,16 @@ SEED_INPUTS: Mapping[str, Mapping[str, tuple[str, ...] | None]] = {
     "pause_task": {"task_id": None},
     "resume_task": {"task_id": None},
     "cancel_task": {"task_id": None},
+    "register_group": {
+        "jid": None,
+        "name": None,
+        "folder": None,
+        "trigger_pattern": None,
+        "requires_trigger": None,
+        "assistant_name": None,
+    },
 }
+NOT_NEEDED = {"context_mode", "requires_trigger", "assistant_name"}
 EVERY_TOOL = pytest.mark.parametrize("tool", ALL_TOOLS.values(), ids=ALL_TOOLS)
 
 
@@ -46,8 +55,9 @@ def test_a_tool_of_the_source_document_has_exactly_its_inputs(name: str) -> None
     found = {key: each.get("enum") for key, each in schema["properties"].items()}
     expected = {key: list(words) if words else None for key, words in SEED_INPUTS[name].items()}
     assert found == expected
-    assert {each["type"] for each in schema["properties"].values()} <= {"string"}
-    assert set(schema["required"]) == set(expected) - {"context_mode"}
+    types = {key: each["type"] for key, each in schema["properties"].items()}
+    assert types == {key: "boolean" if key == "requires_trigger" else "string" for key in expected}
+    assert set(schema["required"]) == set(expected) - NOT_NEEDED
     assert schema["properties"].get("context_mode", {}).get("default", "group") == "group"
 
 
@@ -70,6 +80,22 @@ def test_every_input_says_what_it_means_and_shows_an_example_that_is_taken(tool:
 def test_every_tool_says_what_to_do_when_no_answer_comes(tool: Tool) -> None:
     assert tool.doubt.endswith((".", "it."))
     assert tool.about.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"path": "a.txt"}, ""),
+        ({"path": "a.txt", "caption": "look"}, "look"),
+        ({"path": "a.txt", "caption": None}, ""),
+    ],
+)
+def test_a_file_is_a_message_to_the_own_chat_with_one_attachment(
+    arguments: dict[str, object], text: str
+) -> None:
+    assert request_for(find_tool("send_file"), arguments, chat=CHAT) == SendMessage(
+        chat_jid=CHAT, text=text, attachments=("a.txt",)
+    )
 
 
 def test_a_message_goes_to_the_agents_own_chat() -> None:
@@ -113,7 +139,7 @@ def test_a_call_with_wrong_arguments_says_which_and_what_is_taken(
 
 
 def test_an_unknown_tool_is_answered_by_the_names_of_those_there_are() -> None:
-    with pytest.raises(NotFound, match="send_message, schedule_task"):
+    with pytest.raises(NotFound, match="send_message, send_file, schedule_task"):
         find_tool("sendMessage")
 
 
@@ -122,3 +148,27 @@ def test_tools_need_only_the_standard_library() -> None:
 
     assert "import mcp" not in source
     assert "pydantic" not in source
+
+
+@pytest.mark.parametrize(
+    ("toolsets", "groups", "tasks"),
+    [
+        (("chat", "tasks", "groups"), True, True),
+        (("chat", "tasks"), False, True),
+        (("groups",), True, False),
+        (("chat", "nonsense"), False, False),
+    ],
+)
+def test_only_the_tools_of_the_named_sets_are_offered(
+    toolsets: tuple[str, ...], groups: bool, tasks: bool
+) -> None:
+    offered = tools_of(toolsets)
+
+    assert {name in offered for name in ("register_group", "refresh_groups")} == {groups}
+    assert {name in offered for name in ("schedule_task", "list_tasks")} == {tasks}
+    assert ("send_message" in offered) == ("chat" in toolsets)
+
+
+def test_a_tool_that_is_not_offered_is_not_there() -> None:
+    with pytest.raises(NotFound, match="register_group"):
+        find_tool("register_group", tools_of(("chat", "tasks")))

@@ -1,0 +1,1 @@
+"""The driver `acp` with programs that speak the protocol, or something else, in real processes."""
