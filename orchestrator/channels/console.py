@@ -1,11 +1,18 @@
 """The terminal as a chat network. Clients read sent texts from the outbox, so none is lost or doubled."""
 
+import asyncio
+import contextlib
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Final
 
 from orchestrator.contracts.errors import ErrorCode, InvalidRequest, Unavailable
 from orchestrator.contracts.ids import Jid, MessageId, new_id
-from orchestrator.contracts.records.messages import InboundMessage, OutboundMessage, Receipt
-from orchestrator.contracts.seams import Clock, Inbox, Topic, Wakeups
+from orchestrator.contracts.records.groups import Chat
+from orchestrator.contracts.records.messages import InboundMessage, OutboundMessage, Receipt, ReceivedFile
+from orchestrator.contracts.seams import Clock, Inbox, SendUnavailable, Topic, Wakeups
 
 PREFIX: Final = "console:"
 OPERATOR: Final = Jid("console:operator")
@@ -13,12 +20,16 @@ _MAX_TEXT_CHARS: Final = 60_000
 
 
 class ConsoleChannel:
-    """Owns the chats `console:*`. Keeps nothing but who is typing; the store has the rest."""
+    """Owns the chats `console:*`. Keeps who is typing, and the files it was given; the store has the rest.
+
+    file_path: where the file of an outbox id and a name is kept for the people at the terminal.
+    """
 
     name = "console"
 
-    def __init__(self, *, clock: Clock, wakeups: Wakeups) -> None:
+    def __init__(self, *, clock: Clock, wakeups: Wakeups, file_path: Callable[[int, str], Path]) -> None:
         self._clock = clock
+        self._file_path = file_path
         self._wakeups = wakeups
         self._inbox: Inbox | None = None
         self._typing: set[Jid] = set()
@@ -42,7 +53,13 @@ class ConsoleChannel:
         self._inbox = inbox
 
     async def send(self, message: OutboundMessage) -> Receipt:
-        """Take the text. Clients find it in the outbox once its row says `sent`."""
+        """Take the text and keep the file. Clients find both in the outbox once its row says `sent`."""
+        if message.file is not None:
+            target = self._file_path(message.outbox_id, message.file.name)
+            try:
+                await asyncio.to_thread(_keep, message.file.path, target)
+            except OSError as error:
+                raise SendUnavailable(f"the file could not be kept: {error.strerror}") from error
         return Receipt(message_id=MessageId(f"out-{message.outbox_id}"))
 
     async def set_typing(self, chat: Jid, *, is_typing: bool) -> None:
@@ -55,22 +72,33 @@ class ConsoleChannel:
             self._typing.discard(chat)
         self._wakeups.wake(Topic.CHAT_VIEW)
 
+    async def fetch_groups(self) -> Sequence[Chat]:
+        """None: a chat of a terminal is there once somebody opens it."""
+        return ()
+
     def is_typing(self, chat: Jid) -> bool:
         """Whether the assistant is at work in `chat`."""
         return chat in self._typing
 
     async def receive(
-        self, chat: Jid, text: str, *, message_id: MessageId | None = None, sender_name: str | None = None
+        self,
+        chat: Jid,
+        text: str,
+        *,
+        message_id: MessageId | None = None,
+        sender_name: str | None = None,
+        files: Sequence[ReceivedFile] = (),
     ) -> MessageId:
         """Take in what the operator wrote; it is stored when this returns its id.
 
-        Raises InvalidRequest for a chat of another network or an empty text, Unavailable before `connect`.
+        files: the operator's own; they are copied. Raises InvalidRequest for a chat of another network or
+        a message without text and files, Unavailable before `connect`.
         """
         if not self.owns(chat):
             raise InvalidRequest(
                 f"{chat!r} is not a console chat.", suggestion="Name one that begins with console:."
             )
-        if not text.strip():
+        if not text.strip() and not files:
             raise InvalidRequest("The text is empty.", suggestion="Write something.")
         if self._inbox is None:
             raise Unavailable("The console is not open yet.", code=ErrorCode.CHANNEL_UNAVAILABLE)
@@ -82,6 +110,7 @@ class ConsoleChannel:
             text=text,
             sent_at=self._clock.now(),
             chat_name="Console",
+            files=tuple(files),
         )
         await self._inbox(message)
         return message.message_id
@@ -91,3 +120,16 @@ class ConsoleChannel:
         self._inbox = None
         self._typing.clear()
         self._wakeups.wake(Topic.CHAT_VIEW)
+
+
+def _keep(source: Path, target: Path) -> None:
+    """Give the file a second name, or copy it where a file can have but one. Met again it changes nothing."""
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if target.exists():
+        return
+    with contextlib.suppress(OSError):
+        os.link(source, target)
+        return
+    unfinished = target.with_name(f".{target.name}.tmp")
+    shutil.copyfile(source, unfinished)
+    unfinished.rename(target)

@@ -1,0 +1,32 @@
+"""The message within the wrappers: disappearing, view-once, edited, sent from another device, and so on.
+
+Read by name from protobuf objects of `neonize`, so that reading them needs no library.
+"""
+
+from typing import Any, Final
+
+MAX_DEPTH: Final = 10
+_OTHER_WRAPPERS: Final = frozenset({"deviceSentMessage", "commentMessage"})
+
+
+def unwrap(message: Any) -> Any:
+    """The innermost message of a `Message`; itself if it is not wrapped. Deeper than 10 is left as it is."""
+    for _ in range(MAX_DEPTH):
+        inner = _within(message)
+        if inner is None:
+            break
+        message = inner
+    return message
+
+
+def is_wrapper(field: Any) -> bool:
+    """Whether a field of a `Message` holds nothing but another one."""
+    is_plain = field.message_type is not None and field.message_type.name == "FutureProofMessage"
+    return is_plain or field.name in _OTHER_WRAPPERS
+
+
+def _within(message: Any) -> Any | None:
+    for field, value in message.ListFields():
+        if is_wrapper(field) and value.HasField("message"):
+            return value.message
+    return None

@@ -1,0 +1,194 @@
+"""`dovecote whatsapp link` and `unlink`: a child of their own, while no orchestrator uses the account."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Final
+
+from orchestrator.app import SystemClock
+from orchestrator.channels.whatsapp.channel import ChildOptions, child_command
+from orchestrator.channels.whatsapp.jids import PHONE_SERVER
+from orchestrator.channels.whatsapp.lines import (
+    VERSION,
+    ChildLine,
+    Hello,
+    LineError,
+    LinkState,
+    PairingCode,
+    PairPhone,
+    QrCode,
+    StateIs,
+    Unlink,
+    Unlinked,
+    child_line,
+)
+from orchestrator.channels.whatsapp.linked_since import forget_linked, note_linked
+from orchestrator.channels.whatsapp.process import ChildProcess
+from orchestrator.channels.whatsapp.session import linked_account
+from orchestrator.cli.home import make_home, open_home
+from orchestrator.contracts.errors import Conflict, ErrorCode, InvalidRequest, NotFound, Unavailable
+from orchestrator.paths import Paths
+
+_ANSWER_WITHIN_S: Final = 8.0
+_SCAN_WITHIN_S: Final = 180.0
+_STOP_WITHIN_S: Final = 1.0
+_SESSION_PARTS: Final = ("", "-wal", "-shm", "-journal")
+_TRY_AGAIN: Final = "Is this machine on the Internet? Then try again."
+
+
+def link(home_option: Path | None, phone: str | None) -> None:
+    """Link an account; said on standard output. Raises Conflict, InvalidRequest or Unavailable."""
+    number = None if phone is None else _number(phone)
+    home = open_home(home_option)
+    if (account := linked_account(home.paths.whatsapp_session)) is not None:
+        raise Conflict(
+            f"The account {_shown(account)} is linked already.",
+            suggestion="To link another one: dovecote whatsapp unlink.",
+        )
+    make_home(home)
+    asyncio.run(_link(home.paths, number))
+    account = linked_account(home.paths.whatsapp_session)
+    print(f"Linked: {_shown(account or '')}.")
+    own = f"{_shown(account or '').removeprefix('+')}@{PHONE_SERVER}"
+    print(f"To be asked in its own chat what needs a yes: dovecote group add own --jid {own} --main")
+    if not home.settings.whatsapp.enabled:
+        print("Now set `enabled = true` under [whatsapp] in dovecote.toml and start Dovecote.")
+
+
+def unlink(home_option: Path | None) -> None:
+    """Log out at WhatsApp and forget the session. Raises NotFound or Unavailable."""
+    home = open_home(home_option)
+    if linked_account(home.paths.whatsapp_session) is None:
+        raise NotFound("No WhatsApp account is linked.", suggestion="To link one: dovecote whatsapp link.")
+    make_home(home)
+    asyncio.run(_unlink(home.paths))
+    print("Unlinked.")
+
+
+def forget_session(home_option: Path | None) -> None:
+    """Remove the session from this machine; the phone still lists the device."""
+    home = open_home(home_option)
+    _remove_session(home.paths.whatsapp_session)
+    print("The session is removed. Remove the device on the phone too: WhatsApp, linked devices.")
+
+
+def _number(phone: str) -> str:
+    digits = "".join(each for each in phone if each.isdecimal() and each.isascii())
+    if not 7 <= len(digits) <= 15 or set(phone) - set("+0123456789 -/()"):
+        raise InvalidRequest(
+            f"{phone!r} is not a phone number.", suggestion="Give it with its country, such as +491701234567."
+        )
+    return digits
+
+
+def _shown(account: str) -> str:
+    """`+491701234567` of an account and its device."""
+    return "+" + account.partition("@")[0].partition(":")[0].partition(".")[0]
+
+
+async def _link(paths: Paths, number: str | None) -> None:
+    async def wish(child: ChildProcess) -> None:
+        await _until_open(child, number)
+        note_linked(paths.whatsapp_session, SystemClock().now())
+
+    try:
+        await _with_child(paths, wish)
+    finally:
+        if linked_account(paths.whatsapp_session) is None:
+            _remove_session(paths.whatsapp_session)
+
+
+async def _unlink(paths: Paths) -> None:
+    async def wish(child: ChildProcess) -> None:
+        await _until_open(child, None)
+        child.port.put(Unlink())
+        async with asyncio.timeout(_ANSWER_WITHIN_S):
+            while not isinstance(line := await _next(child), Unlinked):
+                continue
+        if line.why is not None:
+            raise _no_link(line.why)
+
+    try:
+        await _with_child(paths, wish)
+    except Unavailable as error:
+        error.suggestion = "dovecote whatsapp unlink --forget removes the session here all the same."
+        raise
+    _remove_session(paths.whatsapp_session)
+
+
+async def _with_child(paths: Paths, wish: Callable[[ChildProcess], Awaitable[None]]) -> None:
+    """Do it with a child that is gone when this returns. Raises Unavailable."""
+    options = ChildOptions(session=paths.whatsapp_session, spool=paths.whatsapp_spool, purpose="link")
+    child = await ChildProcess.start(child_command(options), 1)
+    how = ""
+    try:
+        await wish(child)
+    except TimeoutError:
+        raise _no_link("no answer in time") from None
+    except EOFError:
+        how = await child.end(within_s=_STOP_WITHIN_S)
+        raise _no_link(f"the WhatsApp process ended: {how}") from None
+    finally:
+        if not how:
+            await child.end(within_s=_STOP_WITHIN_S)
+
+
+async def _until_open(child: ChildProcess, number: str | None) -> None:
+    """Show what the phone needs until the link is open. Raises Unavailable, TimeoutError or EOFError."""
+    is_asked = False
+    async with asyncio.timeout(_ANSWER_WITHIN_S) as limit:
+        while True:
+            match await _next(child):
+                case StateIs() as line if line.state is LinkState.OPEN:
+                    return
+                case StateIs() as line if line.state is not LinkState.CONNECTING:
+                    raise _no_link(line.why)
+                case QrCode() as line:
+                    limit.reschedule(asyncio.get_running_loop().time() + _SCAN_WITHIN_S)
+                    if number is None:
+                        _print_qr(line.code)
+                    elif not is_asked:
+                        is_asked = True
+                        child.port.put(PairPhone(phone=number))
+                case PairingCode() as line:
+                    print(f"On the phone: WhatsApp, linked devices, with phone number. Code: {line.code}")
+                case _:
+                    continue
+
+
+async def _next(child: ChildProcess) -> ChildLine:
+    try:
+        raw = await child.port.read()
+        if raw is None:
+            raise EOFError
+        line = child_line(raw)
+    except LineError as error:
+        raise _no_link(f"the WhatsApp process said what is no line: {error}") from None
+    if isinstance(line, Hello) and line.version != VERSION:
+        raise _no_link(f"the WhatsApp process speaks version {line.version}")
+    return line
+
+
+def _print_qr(code: str) -> None:
+    import segno
+
+    print("On the phone: WhatsApp, linked devices, link a device. Scan this; a new one follows every 20 s.")
+    segno.make_qr(code).terminal(compact=True)
+
+
+def _no_link(why: str) -> Unavailable:
+    suggestion = _TRY_AGAIN
+    if "Install" in why:
+        suggestion = ""
+    elif "another process" in why:
+        suggestion = "Stop the orchestrator first: it uses the account."
+    return Unavailable(
+        f"WhatsApp: {why.rstrip('.')}.", code=ErrorCode.CHANNEL_UNAVAILABLE, suggestion=suggestion or None
+    )
+
+
+def _remove_session(session: Path) -> None:
+    for part in _SESSION_PARTS:
+        Path(f"{os.fspath(session)}{part}").unlink(missing_ok=True)
+    forget_linked(session)
