@@ -3,7 +3,7 @@
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast lint bench image lock clean
+.PHONY: help run test test-agents test-fast lint bench image lock clean
 
 PYTHON ?= python3
 export PYTHON
@@ -12,6 +12,8 @@ ARGS ?=
 PYTEST_ARGS ?=
 # What the agent image is built on: any Debian or Ubuntu image with Python 3.11 or newer.
 BASE ?= dovecote-base:bookworm
+# Agent programs to put in: claude,codex,… or all. Without it, those that are in already.
+WITH ?=
 
 bin := .venv/bin
 setup_run := tools/setup.sh run </dev/null
@@ -20,10 +22,11 @@ setup_dev := tools/setup.sh dev </dev/null
 help:
 	@echo 'make run         chat in this terminal (ARGS=… are passed on)'
 	@echo 'make test        all checks and tests'
+	@echo 'make test-agents the tests with every agent program, which are installed first'
 	@echo 'make test-fast   the unit tests only'
 	@echo 'make lint        ruff, mypy, import-linter'
 	@echo 'make bench       the benchmarks, each beside its floor'
-	@echo 'make image       build the agent image (BASE=image to build on)'
+	@echo 'make image       build the agent image (BASE=image to build on, WITH=claude,codex,…)'
 	@echo 'make lock        resolve the requirement locks again (ARGS=--upgrade for newer versions)'
 	@echo 'make clean       remove the environment and caches; groups and data stay'
 
@@ -32,6 +35,11 @@ run:
 
 test: lint
 	@exec $(bin)/python -m pytest tests $(PYTEST_ARGS)
+
+test-agents:
+	@$(setup_dev)
+	@$(bin)/dovecote image build --base $(BASE) --with all --for bubblewrap
+	@DOVECOTE_TEST_AGENTS=all exec $(bin)/python -m pytest tests -m agents $(PYTEST_ARGS)
 
 test-fast:
 	@$(setup_dev) && exec $(bin)/python -m pytest tests/unit $(PYTEST_ARGS)
@@ -47,7 +55,7 @@ bench:
 	@$(setup_dev) && exec $(bin)/python -m tests.benchmarks $(ARGS)
 
 image:
-	@$(setup_run) && exec $(bin)/dovecote image build --base $(BASE)
+	@$(setup_run) && exec $(bin)/dovecote image build --base $(BASE) --with "$(WITH)"
 
 lock:
 	@tools/lock.sh $(ARGS)

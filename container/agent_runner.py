@@ -89,10 +89,15 @@ def run_turns(given: ContainerInput, places: Places, stdout: int) -> int:
 
     from container.clock import utc_now
     from container.directory_watch import WATCH_VARIABLE
+    from container.forwarder import way_out
     from container.output import Output, OutputGone
     from container.turn_loop import TurnLoop
 
     async def work() -> None:
+        async with way_out(os.environ):
+            await take_turns()
+
+    async def take_turns() -> None:
         use_events = os.environ.get(WATCH_VARIABLE) != "poll"
         loop = TurnLoop(given=given, places=places, output=Output(stdout), now=utc_now, use_events=use_events)
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, loop.stop)

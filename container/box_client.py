@@ -12,6 +12,7 @@ from orchestrator.contracts.ids import RequestId, new_id
 from orchestrator.contracts.wire.boxes import REPLIES, temporary_name
 from orchestrator.contracts.wire.chat_requests import SendMessage
 from orchestrator.contracts.wire.codec import WireError, from_json, to_json
+from orchestrator.contracts.wire.group_requests import RefreshGroups, RegisterGroup
 from orchestrator.contracts.wire.replies import Reply
 from orchestrator.contracts.wire.task_requests import (
     CancelTask,
@@ -24,7 +25,16 @@ from orchestrator.contracts.wire.task_requests import (
 )
 
 Request: TypeAlias = (
-    SendMessage | ScheduleTask | UpdateTask | PauseTask | ResumeTask | CancelTask | RunTask | ListTasks
+    SendMessage
+    | ScheduleTask
+    | UpdateTask
+    | PauseTask
+    | ResumeTask
+    | CancelTask
+    | RunTask
+    | ListTasks
+    | RegisterGroup
+    | RefreshGroups
 )
 """Every kind of request an agent may make."""
 

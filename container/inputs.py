@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.contracts.ids import TurnId
-from orchestrator.contracts.wire.boxes import CLOSE_FILE_1X, Close, FollowUp
-from orchestrator.contracts.wire.codec import WireError, parse_json
+from orchestrator.contracts.wire.boxes import CLOSE_FILE_1X, Answer, Close, FollowUp
+from orchestrator.contracts.wire.codec import WireError, from_plain, parse_json
 
 MAX_INPUT_BYTES: Final = 16 * 1024 * 1024
 
@@ -19,7 +19,7 @@ class InputFile:
     """One file of `input/` and what it says."""
 
     name: str
-    meaning: FollowUp | Close
+    meaning: FollowUp | Answer | Close
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ class InputDirectory:
                 self.remove([name])
 
 
-def parse_input(content: bytes) -> FollowUp | Close:
+def parse_input(content: bytes) -> FollowUp | Answer | Close:
     """What an input file says, in either spelling. Raises WireError."""
     plain = parse_json(content)
     if not isinstance(plain, dict):
@@ -74,6 +74,8 @@ def parse_input(content: bytes) -> FollowUp | Close:
     kind = plain.get("type", "message")
     if kind == Close().type:
         return Close()
+    if kind == Answer(question_id="").type:
+        return from_plain(Answer, plain)
     if kind != "message":
         raise WireError(f"unknown type {kind!r}")
     text = next((plain[key] for key in ("content", "text") if isinstance(plain.get(key), str)), None)

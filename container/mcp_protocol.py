@@ -7,7 +7,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
-from container.tools import ALL_TOOLS, ToolBelt, input_schema
+from container.tools import ToolBelt, input_schema
 
 SERVER_NAME: Final = "dovecote"
 _MAX_TEXT_CHARS: Final = 100_000
@@ -15,8 +15,9 @@ _MAX_TEXT_CHARS: Final = 100_000
 
 _INSTRUCTIONS: Final = (
     "You are the assistant of one chat. These tools act in that chat: send_message writes to it at once, "
-    "the others keep tasks, which start you later with a prompt. Each answers when the orchestrator has "
-    "done it or refused it. An error names a code, what is wrong, and what to do; a TIMEOUT means that "
+    "send_file sends a file to it, the others keep tasks, which start you later with a prompt. Each answers "
+    "when the orchestrator has done it or refused it. An error names a code, what is wrong, and what to do; "
+    "a TIMEOUT means that "
     "nobody knows yet whether it was done. Dates and times without an offset are in the time zone {zone}."
 )
 
@@ -35,7 +36,7 @@ def _server(belt: ToolBelt, *, version: str, zone: str) -> Server[dict[str, obje
     async def list_tools(
         _context: ServerRequestContext[dict[str, object]], _params: mcp_types.PaginatedRequestParams | None
     ) -> mcp_types.ListToolsResult:
-        return mcp_types.ListToolsResult(tools=_offered_tools())
+        return mcp_types.ListToolsResult(tools=_offered_tools(belt))
 
     async def call_tool(
         _context: ServerRequestContext[dict[str, object]], params: mcp_types.CallToolRequestParams
@@ -56,7 +57,7 @@ def _server(belt: ToolBelt, *, version: str, zone: str) -> Server[dict[str, obje
     )
 
 
-def _offered_tools() -> list[mcp_types.Tool]:
+def _offered_tools(belt: ToolBelt) -> list[mcp_types.Tool]:
     return [
         mcp_types.Tool(
             name=tool.name,
@@ -66,5 +67,5 @@ def _offered_tools() -> list[mcp_types.Tool]:
                 read_only_hint=tool.only_reads, destructive_hint=tool.ends_something, open_world_hint=False
             ),
         )
-        for tool in ALL_TOOLS.values()
+        for tool in belt.tools.values()
     ]

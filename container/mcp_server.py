@@ -20,6 +20,7 @@ EXIT_NO_PACKAGES: Final = 3
 
 CHAT_VARIABLE: Final = "DOVECOTE_CHAT"
 TOOLS_VARIABLE: Final = "DOVECOTE_TOOLS"
+TOOLSETS_VARIABLE: Final = "DOVECOTE_TOOLSETS"
 VERSION_VARIABLE: Final = "DOVECOTE_VERSION"
 
 
@@ -37,7 +38,9 @@ def main() -> int:
     except ModuleNotFoundError as error:
         print(f"There is no {error.name!r} in {packages}; build the image again.", file=sys.stderr)
         return EXIT_NO_PACKAGES
-    belt = ToolBelt(box=places_from(os.environ).box, chat=Jid(chat))
+    places = places_from(os.environ)
+    toolsets = os.environ.get(TOOLSETS_VARIABLE, "chat,tasks").split(",")
+    belt = ToolBelt(box=places.box, chat=Jid(chat), workspace=places.workspace, toolsets=toolsets)
     version, zone = os.environ.get(VERSION_VARIABLE, ""), os.environ.get("TZ", "UTC")
     asyncio.run(serve(belt, version=version, zone=zone))
     return EXIT_DONE

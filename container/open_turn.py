@@ -15,6 +15,7 @@ from container.drivers.driver import Turn, TurnResult
 from container.inputs import InputDirectory
 from container.messages import Message
 from container.output import Output
+from container.questions import Questions
 from orchestrator.contracts.ids import TurnId
 from orchestrator.contracts.wire.boxes import ACKS, TurnAck, temporary_name
 from orchestrator.contracts.wire.codec import to_json
@@ -34,8 +35,10 @@ class Prompt:
 class OpenTurn:
     """A turn between its start and its end."""
 
-    def __init__(self, prompt: Prompt, *, box: Path, inputs: InputDirectory, output: Output) -> None:
-        self.turn = Turn(turn_id=prompt.turn_id, messages=prompt.messages, output=output)
+    def __init__(
+        self, prompt: Prompt, *, box: Path, inputs: InputDirectory, output: Output, questions: Questions
+    ) -> None:
+        self.turn = Turn(turn_id=prompt.turn_id, messages=prompt.messages, output=output, questions=questions)
         self._ids = prompt.ids
         self._files = _files_of(prompt)
         self._ack_path = box / ACKS / f"{prompt.turn_id}.json"

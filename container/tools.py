@@ -6,7 +6,7 @@ tool server. Source: contracts.md section 5.
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from types import NoneType, UnionType
@@ -15,19 +15,23 @@ from typing import Any, Final, Union, cast, get_args, get_origin, get_type_hints
 from container.box_client import BoxClient, ReplyUnknown, Request
 from orchestrator.contracts.errors import DovecoteError, ErrorCode, InvalidRequest, NotFound
 from orchestrator.contracts.ids import Jid
-from orchestrator.contracts.wire import chat_requests, task_requests
+from orchestrator.contracts.wire import chat_requests, group_requests, task_requests
 from orchestrator.contracts.wire.boxes import TASKS_SNAPSHOT
 from orchestrator.contracts.wire.codec import WireError, parse_json
 from orchestrator.contracts.wire.replies import Reply, ReplyError
-from orchestrator.contracts.wire.tools import Tool, ToolInput
+from orchestrator.contracts.wire.tools import CHAT_TOOLS, GROUP_TOOLS, TASK_TOOLS, Tool, ToolInput
 
 REPLY_WAIT_S: Final = 30.0
 """So long a tool waits for its answer. A box at its rate limit is answered within this."""
 
-ALL_TOOLS: Final[Mapping[str, Tool]] = {
-    tool.name: tool for tool in (*chat_requests.TOOLS, *task_requests.TOOLS)
+TOOLSETS: Final[Mapping[str, Sequence[Tool]]] = {
+    CHAT_TOOLS: chat_requests.TOOLS,
+    TASK_TOOLS: task_requests.TOOLS,
+    GROUP_TOOLS: group_requests.TOOLS,
 }
-"""What a model is offered, by name, in the order in which it is listed."""
+"""Every tool, set by set, in the order in which they are listed."""
+ALL_TOOLS: Final[Mapping[str, Tool]] = {tool.name: tool for tools in TOOLSETS.values() for tool in tools}
+_USUAL: Final = (CHAT_TOOLS, TASK_TOOLS)
 
 _LISTED_PROMPT_CHARS: Final = 1_000
 _JSON_TYPES: Final[Mapping[type, str]] = {str: "string", bool: "boolean"}
@@ -45,7 +49,18 @@ class ToolAnswer:
 class ToolBelt:
     """The tools, used for one agent through its box."""
 
-    def __init__(self, *, box: Path, chat: Jid, reply_wait_s: float = REPLY_WAIT_S) -> None:
+    def __init__(
+        self,
+        *,
+        box: Path,
+        chat: Jid,
+        workspace: Path | None = None,
+        toolsets: Collection[str] = _USUAL,
+        reply_wait_s: float = REPLY_WAIT_S,
+    ) -> None:
+        """workspace: where it lies in here; None: where a container has it."""
+        self.tools = tools_of(toolsets)
+        self._workspace = workspace
         self._box = box
         self._client = BoxClient(box)
         self._chat = chat
@@ -57,8 +72,8 @@ class ToolBelt:
         Cancelled, it takes nothing back: the request may be carried out.
         """
         try:
-            tool = find_tool(name)
-            request = request_for(tool, arguments, chat=self._chat)
+            tool = find_tool(name, self.tools)
+            request = request_for(tool, self._from_workspace(tool, arguments), chat=self._chat)
             reply = await self._client.request(request, timeout_s=self._reply_wait_s)
         except DovecoteError as error:
             return _failure(
@@ -67,6 +82,18 @@ class ToolBelt:
         if isinstance(reply, ReplyUnknown):
             return await self._unanswered(tool)
         return _answer(tool, reply)
+
+    def _from_workspace(self, tool: Tool, arguments: Mapping[str, object]) -> Mapping[str, object]:
+        """A path below the workspace, wherever that lies in here, as one that is relative to it."""
+        path = arguments.get("path")
+        below = f"{self._workspace}/"
+        if (
+            tool.shape is not chat_requests.SendFile
+            or not isinstance(path, str)
+            or not path.startswith(below)
+        ):
+            return arguments
+        return {**arguments, "path": path.removeprefix(below)}
 
     async def _unanswered(self, tool: Tool) -> ToolAnswer:
         known = None
@@ -86,11 +113,16 @@ class ToolBelt:
         )
 
 
-def find_tool(name: str) -> Tool:
-    """The tool of that name. Raises NotFound."""
-    if name not in ALL_TOOLS:
-        raise NotFound(f"There is no tool {name[:64]!r}.", suggestion=f"Use one of: {', '.join(ALL_TOOLS)}.")
-    return ALL_TOOLS[name]
+def tools_of(toolsets: Collection[str]) -> Mapping[str, Tool]:
+    """The tools of these sets, by name; a set that is not known here adds none."""
+    return {tool.name: tool for name, tools in TOOLSETS.items() if name in toolsets for tool in tools}
+
+
+def find_tool(name: str, tools: Mapping[str, Tool] = ALL_TOOLS) -> Tool:
+    """The one of these tools that has that name. Raises NotFound."""
+    if name not in tools:
+        raise NotFound(f"There is no tool {name[:64]!r}.", suggestion=f"Use one of: {', '.join(tools)}.")
+    return tools[name]
 
 
 def input_schema(tool: Tool) -> dict[str, Any]:
@@ -126,6 +158,8 @@ def request_for(tool: Tool, arguments: Mapping[str, object], *, chat: Jid) -> Re
         )
     for name, about in tool.inputs.items():
         _check(tool, name, about, given)
+    if tool.shape is chat_requests.SendFile:
+        return chat_requests.SendFile(**given).as_message(chat)  # type: ignore[arg-type]  # checked above
     if tool.request is chat_requests.SendMessage:
         given["chat_jid"] = chat
     return cast(Request, tool.request(**given))
@@ -155,11 +189,12 @@ def _check(tool: Tool, name: str, about: ToolInput, given: Mapping[str, object])
 
 def _field(tool: Tool, name: str) -> tuple[type, Any]:
     """The type of a request's field, and its default; MISSING where there is none."""
-    [default] = [each.default for each in fields(tool.request) if each.name == name]  # type: ignore[arg-type]
-    hint = _hints(tool.request)[name]
+    shape: type[Any] = tool.shape or tool.request
+    [default] = [each.default for each in fields(shape) if each.name == name]
+    hint = _hints(shape)[name]
     options = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     [kind] = [option for option in options if option is not NoneType]
-    return kind, default
+    return getattr(kind, "__supertype__", kind), default
 
 
 def _hints(request: type[Any]) -> Mapping[str, Any]:

@@ -17,13 +17,15 @@ from container.messages import Message, parse_all, parse_messages, with_triggers
 from container.open_turn import OpenTurn, Prompt
 from container.output import Output, OutputGone
 from container.places import Places
+from container.questions import Questions
 from orchestrator.contracts.ids import TurnId, is_file_name, new_id
-from orchestrator.contracts.wire.boxes import INPUT, Close, FollowUp
+from orchestrator.contracts.wire.boxes import INPUT, Answer, Close, FollowUp
 from orchestrator.contracts.wire.container_io import AgentLog, ContainerInput, TurnStatus
 
 _DEFAULT_DRIVER: Final = "builtin"
-_WIND_UP_S: Final = 3.0
-"""How long a driver may take to interrupt or to close; the host's own grace is 10 s."""
+_INTERRUPT_S: Final = 2.0
+_CLOSE_S: Final = 7.5
+"""How long a driver may take to interrupt and then to close; the host's own grace is 10 s for both."""
 _MAX_ERROR_CHARS: Final = 500
 
 
@@ -51,6 +53,7 @@ class TurnLoop:
         self._stop_wanted = asyncio.Event()
         self._close_wanted = False
         self._waiting: deque[Prompt] = deque()
+        self._questions = Questions()
         self._driver: Driver | None = None
 
     def stop(self) -> None:
@@ -90,25 +93,36 @@ class TurnLoop:
         self._changed.clear()
 
     async def _take_inputs(self) -> list[Prompt]:
-        """New follow-ups, in order, up to a wish to close; what lies behind it is left to the host."""
+        """New follow-ups, in order, up to a wish to close; those behind it are left to the host.
+
+        Answers are taken also then: the turn that is to be finished may wait for one.
+        """
         prompts: list[Prompt] = []
-        if self._close_wanted:
-            return prompts
         for found in await asyncio.to_thread(self._inputs.take_new):
             if isinstance(found, UnreadableInput):
                 await self._output.event(
                     AgentLog(level="warning", message=f"input/{found.name} is unreadable: {found.reason}")
                 )
+            elif isinstance(found.meaning, Answer):
+                self._questions.take(found.meaning)
+                await asyncio.to_thread(self._inputs.remove, [found.name])
+            elif self._close_wanted:
+                continue
             elif isinstance(found.meaning, Close):
                 self._close_wanted = True
                 await asyncio.to_thread(self._inputs.remove, [found.name])
-                break
             else:
                 prompts.append(_follow_up_prompt(found, found.meaning))
         return prompts
 
     async def _run_turn(self, prompt: Prompt, watch: DirectoryWatch) -> None:
-        turn = OpenTurn(prompt, box=self._context.places.box, inputs=self._inputs, output=self._output)
+        turn = OpenTurn(
+            prompt,
+            box=self._context.places.box,
+            inputs=self._inputs,
+            output=self._output,
+            questions=self._questions,
+        )
         await turn.announce()
         result, late = await self._work_on(turn, watch)
         while late and result.status is TurnStatus.SUCCESS:
@@ -176,24 +190,24 @@ class TurnLoop:
         try:
             await driver.start(self._context)
         except BaseException:
-            await self._within_grace(driver.close)
+            await self._wind_up(driver.close, _CLOSE_S)
             raise
         return driver
 
     async def _interrupt(self, work: asyncio.Task[TurnResult]) -> None:
         if self._driver is not None:
-            await self._within_grace(self._driver.interrupt)
+            await self._wind_up(self._driver.interrupt, _INTERRUPT_S)
         work.cancel()
         await asyncio.wait({work})
 
     async def _close_driver(self) -> None:
         if self._driver is not None:
-            await self._within_grace(self._driver.close)
+            await self._wind_up(self._driver.close, _CLOSE_S)
 
-    async def _within_grace(self, wind_up: Callable[[], Awaitable[None]]) -> None:
+    async def _wind_up(self, step: Callable[[], Awaitable[None]], at_most_s: float) -> None:
         try:
-            async with asyncio.timeout(_WIND_UP_S):
-                await wind_up()
+            async with asyncio.timeout(at_most_s):
+                await step()
         except Exception:  # a driver is a foreign callback; we stop it in any case
             traceback.print_exc(file=sys.stderr)
 

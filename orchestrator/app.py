@@ -15,37 +15,62 @@ import structlog
 
 from orchestrator.api.credentials import Credentials, ensure_operator_token
 from orchestrator.api.server import ApiServer
+from orchestrator.channels.catalog import network_channels
 from orchestrator.channels.console import ConsoleChannel
+from orchestrator.commands.attachments import sweep_spool
+from orchestrator.commands.channel_health import note_channel_state
 from orchestrator.commands.chat import receive_message
+from orchestrator.commands.contacts import join_contacts
+from orchestrator.commands.group_requests import make_missing_folders
 from orchestrator.commands.groups import NewGroup, add_group, list_groups
+from orchestrator.commands.said_words import do_left_words
 from orchestrator.commands.services import Services
+from orchestrator.commands.usage_meter import StoredUsage
 from orchestrator.contracts.callers import HostCaller
 from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND
 from orchestrator.contracts.records.messages import InboundMessage
-from orchestrator.contracts.seams import Channel, Checkpoints, Clock, Runner, Topic
+from orchestrator.contracts.seams import (
+    Channel,
+    Checkpoints,
+    Clock,
+    Runner,
+    SecretValues,
+    Topic,
+    UsageMeter,
+)
+from orchestrator.egress.proxy import EgressProxy, opened_egress
 from orchestrator.engine.activities import Activities, Activity
 from orchestrator.engine.alarm import AlarmClock
 from orchestrator.engine.channel_set import ChannelSet
+from orchestrator.engine.chat_directory import ChatDirectory
 from orchestrator.engine.disk_floor import DiskFloor
 from orchestrator.engine.group_queue import GroupQueue
 from orchestrator.engine.housekeeping import Housekeeping
+from orchestrator.engine.left_words import LeftWords
+from orchestrator.engine.operator_alerts import OperatorAlerts
 from orchestrator.engine.outbox_sender import OutboxSender
 from orchestrator.engine.recovery import reconcile
+from orchestrator.engine.room_watch import RoomWatch
 from orchestrator.engine.router import Router
 from orchestrator.engine.run_state import RunParts
 from orchestrator.engine.snapshots import SnapshotKeeper
+from orchestrator.engine.tree_ledger import TreeLedger
+from orchestrator.engine.tree_watch import TreeWatch
 from orchestrator.engine.wakeups import TopicWakeups
 from orchestrator.ipc.boxes import BoxKeeper
 from orchestrator.ipc.hints import Hints
 from orchestrator.ipc.lane import IntakeLimits
 from orchestrator.paths import Paths
 from orchestrator.runners.catalog import RunnerOptions, choose_runner, make_runner
+from orchestrator.runners.program_pruning import prune_programs
 from orchestrator.settings.tree import Settings
 from orchestrator.shipped import load_shipped
 from orchestrator.store import facts
 from orchestrator.store.database import Database
+from orchestrator.store.home_files import clear_laid_files
 from orchestrator.store.instance_lock import InstanceLock
+from orchestrator.store.secret_values import SecretKeeper
 
 _log = structlog.get_logger(__name__)
 
@@ -85,6 +110,8 @@ class Replacements:
     watches: bool = True
     agent_command: tuple[str, ...] = AGENT_RUNNER_COMMAND
     serves_api: bool = True
+    secrets: SecretValues | None = None
+    meter: UsageMeter | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,9 +145,18 @@ async def running(
         database = await Database.open(paths.database, backups=paths.backups, on_wake=wakeups.wake)
         stack.push_async_callback(database.close)
         clock = parts.clock or SystemClock()
-        console = ConsoleChannel(clock=clock, wakeups=wakeups)
-        channels = ChannelSet([*parts.channels, console])
-        queue = GroupQueue(DiskFloor(paths.data, floor_bytes=settings.disk_floor_bytes, clock=clock))
+        console = ConsoleChannel(clock=clock, wakeups=wakeups, file_path=paths.console_file)
+        networks = network_channels(
+            settings,
+            paths,
+            clock=clock,
+            on_state=lambda state, owns: note_channel_state(services, state, owns=owns),
+            on_same=lambda pairs: join_contacts(services, pairs),
+        )
+        channels = ChannelSet([*networks, *parts.channels, console])
+        floor = DiskFloor(paths.data, paths.groups, floor_bytes=settings.disk_floor_bytes, clock=clock)
+        ledger = TreeLedger()
+        queue = GroupQueue(floor, ledger)
         services = Services(
             db=database,
             clock=clock,
@@ -130,12 +166,14 @@ async def running(
             paths=paths,
             text_limit=channels.text_limit,
             control=queue,
+            secrets=parts.secrets or SecretKeeper(paths.secrets, environment=os.environ),
         )
         instance_id = await database.run(facts.instance_id)
         options = runner_options(settings, paths)
         runner, runner_line = parts.runner or await choose_runner(settings.agent.runner, options)
         stack.push_async_callback(runner.close)
         _log.info("runner.chosen", runner=runner.name, why=runner_line)
+        await sweep_spool(services)
         boxes = await BoxKeeper.open(
             services,
             path=paths.ipc,
@@ -152,9 +190,14 @@ async def running(
             runner_named=lambda name: make_runner(name, options),
             instance_id=instance_id,
         )
+        meter = parts.meter or StoredUsage(services)
+        egress = await _open_egress(stack, services, meter)
         await _register_main(services)
+        await make_missing_folders(services)
+        await do_left_words(services)  # before anything runs that a word was not meant for
         await _give_shared_texts(paths)
         outbox = OutboxSender(services, channels)
+        trees = TreeWatch(services, ledger, live=lambda: queue.live_groups, stop=queue.stop_group)
         run_parts = RunParts(
             services=services,
             boxes=boxes,
@@ -162,6 +205,8 @@ async def running(
             channels=channels,
             instance_id=instance_id,
             command=parts.agent_command,
+            egress=egress,
+            meter=meter,
         )
         async with asyncio.TaskGroup() as group:
             activities = Activities(group, services.troubles)
@@ -180,8 +225,14 @@ async def running(
                 activities.start_vital("outbox", outbox.run),
                 activities.start_vital("router", Router(services, queue).run),
                 activities.start_vital("alarm", AlarmClock(services).run),
+                activities.start_vital("left words", LeftWords(services).run),
                 activities.start_vital("snapshots", SnapshotKeeper(services, queue).run),
                 activities.start_vital("housekeeping", Housekeeping(services).run),
+                activities.start_replaceable("alerts", OperatorAlerts(services).run),
+                activities.start_replaceable("old programs", lambda: _prune_old_programs(paths)),
+                activities.start_replaceable("chat directory", ChatDirectory(services, channels).run),
+                activities.start_vital("trees", trees.run),
+                activities.start_vital("room", RoomWatch(services, floor, queue, trees).run),
             ]
             doors = await _open_doors(app, parts, activities)
             try:
@@ -190,6 +241,24 @@ async def running(
                 await _close_doors(app, doors)
                 for task in tasks:
                     task.cancel()
+
+
+async def _open_egress(
+    stack: contextlib.AsyncExitStack, services: Services, meter: UsageMeter
+) -> EgressProxy:
+    """The ways out of containers. By now no agent of an earlier process lives: what it was given goes."""
+    paths = services.paths
+    opening = opened_egress(paths.run / "egress", meter=meter, clock=services.clock)
+    egress = await stack.enter_async_context(opening)
+    await egress.remove_stale(())
+    await asyncio.to_thread(clear_laid_files, paths.laid)
+    return egress
+
+
+async def _prune_old_programs(paths: Paths) -> None:
+    gone = await asyncio.to_thread(prune_programs, paths.programs)
+    if gone:
+        _log.info("programs.pruned", count=len(gone))
 
 
 def make_hints() -> Hints:
@@ -252,6 +321,7 @@ def _connector(app: App, channel: Channel) -> Activity:
 
         await channel.connect(inbox)
         app.services.wakeups.wake(Topic.OUTBOX)
+        app.services.wakeups.wake(Topic.CHATS)
 
     return connect
 

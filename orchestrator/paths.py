@@ -3,6 +3,7 @@
 import hashlib
 import os
 import stat
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -30,6 +31,11 @@ class Paths:
     def settings_file(self) -> Path:
         """`dovecote.toml`."""
         return self.home / "dovecote.toml"
+
+    @property
+    def providers_file(self) -> Path:
+        """`providers.toml`: providers of this home."""
+        return self.home / "providers.toml"
 
     @property
     def groups(self) -> Path:
@@ -62,9 +68,24 @@ class Paths:
         return self.data / "logs"
 
     @property
+    def spool(self) -> Path:
+        """Copies of files on their way to a chat."""
+        return self.data / "spool"
+
+    @property
+    def console_files(self) -> Path:
+        """Files that were sent to chats of the console, one directory a message."""
+        return self.data / "console_files"
+
+    @property
     def programs(self) -> Path:
         """What runs inside a sandbox that has no image."""
         return self.data / "programs"
+
+    @property
+    def laid(self) -> Path:
+        """Files that are laid over the homes of agents; no agent can write here."""
+        return self.data / "laid"
 
     @property
     def run(self) -> Path:
@@ -87,6 +108,21 @@ class Paths:
         return self.store / "lock"
 
     @property
+    def whatsapp_session(self) -> Path:
+        """The linked WhatsApp account: whoever has this file is that account."""
+        return self.store / "whatsapp.db"
+
+    @property
+    def whatsapp_spool(self) -> Path:
+        """What WhatsApp handed over and the store does not have yet."""
+        return self.spool / "whatsapp"
+
+    @property
+    def secrets(self) -> Path:
+        """Credentials, one file each; nobody else's backups or database hold them."""
+        return self.store / "secrets"
+
+    @property
     def operator_token(self) -> Path:
         """The operator's credential."""
         return self.store / "operator.token"
@@ -100,6 +136,10 @@ class Paths:
     def chat_history(self) -> Path:
         """What was typed in the terminal chat."""
         return self.data / "chat_history"
+
+    def console_file(self, outbox_id: int, name: str) -> Path:
+        """Where a file lies that was sent to a chat of the console."""
+        return self.console_files / str(outbox_id) / name
 
     def group(self, folder: GroupFolder) -> Path:
         """The folder of a group: the operator's `AGENT.md` and the agent's `workspace`."""
@@ -120,11 +160,18 @@ class Paths:
         Raises DovecoteError where that cannot be.
         """
         on_the_way = _PASSED_THROUGH if os.geteuid() == 0 else _PRIVATE
-        for directory in (self.groups, self.data, self.ipc, self.sessions, self.programs):
+        for directory in (self.groups, self.data, self.ipc, self.sessions, self.programs, self.laid):
             _make(directory, on_the_way)
-        for directory in (self.store, self.logs, self.run, self.backups):
+        for directory in (self.store, self.logs, self.run, self.backups, self.spool, self.console_files):
             _make(directory, _PRIVATE)
         _make(self.socket.parent, _PRIVATE)
+
+
+def mounts_file(environment: Mapping[str, str]) -> Path:
+    """`dovecote/mounts.toml` in the user's configuration directory, which no agent ever sees."""
+    named = environment.get("XDG_CONFIG_HOME", "")
+    base = Path(named) if named.startswith("/") else Path.home() / ".config"
+    return base / "dovecote" / "mounts.toml"
 
 
 def open_mode(path: Path) -> int:

@@ -1,10 +1,11 @@
-"""The files that come with Dovecote: instructions for the first groups and for new ones."""
+"""The files that come with Dovecote: instructions for the first groups and for new ones, and providers."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
+_PROVIDERS: Final = Path(__file__).parent / "providers.toml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +30,11 @@ def template_for(*, is_main: bool) -> str:
     """The `AGENT.md` that a new group begins with."""
     shipped = load_shipped()
     return shipped.main_agent_md if is_main else shipped.group_agent_md
+
+
+def shipped_providers() -> str:
+    """The text of the `providers.toml` that others are laid over."""
+    return _PROVIDERS.read_text(encoding="utf-8")
 
 
 def _read(name: str) -> str:

@@ -2,7 +2,8 @@
 # Resolves pyproject.toml into the hashed locks that the Makefile installs from.
 #
 # The locks name no index: whoever installs uses the index that his own pip is set to, and the hashes
-# make sure that it serves the same files. `dev.lock` holds all of `run.lock` at the same versions.
+# make sure that it serves the same files. `dev.lock` holds all of `run.lock` and
+# `whatsapp.lock` at the same versions.
 #
 # Usage: tools/lock.sh [--upgrade]      (without it, versions stay unless pyproject.toml rules them out)
 set -euo pipefail
@@ -42,9 +43,39 @@ compile() { # name, then further arguments
 }
 
 compile run --extra sandbox "$@"
-compile dev --extra sandbox --extra dev --constraint requirements/run.lock "$@"
-# What the tool server inside needs, at the versions that we run ourselves.
-sed -n 's/^ *"\(mcp[^"]*\)",$/\1/p' pyproject.toml >"$scratch/mcp.in"
-compile_into container/image/requirements-mcp.lock "$scratch/mcp.in" --constraint requirements/run.lock "$@"
 compile whatsapp --extra sandbox --extra whatsapp --constraint requirements/run.lock "$@"
+compile dev --extra sandbox --extra whatsapp --extra dev --constraint requirements/whatsapp.lock "$@"
+# What the tool server and the driver `acp` need inside, at the versions that we run ourselves.
+sed -n 's/^ *"\(\(mcp\|agent-client-protocol\)[^"]*\)",$/\1/p' pyproject.toml >"$scratch/mcp.in"
+compile_into container/image/requirements-mcp.lock "$scratch/mcp.in" --constraint requirements/run.lock "$@"
+# The agent programs, each with its own list; `dovecote image build --with` installs from them.
+echo 'claude-agent-sdk>=0.2.189' >"$scratch/claude.in"
+compile_into container/image/requirements-claude.lock "$scratch/claude.in" \
+    --constraint requirements/run.lock "$@"
+# For those from npm the version stands in package.json, and is changed there.
+if command -v npm >/dev/null; then
+    for program in container/image/npm/*/; do
+        (
+            cd "$program"
+            npm install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved \
+                --no-audit --no-fund --loglevel error
+            python3 - <<'PY'
+import json
+import pathlib
+
+path = pathlib.Path("package-lock.json")
+lock = json.loads(path.read_text())
+for entry in lock["packages"].values():
+    entry.pop("funding", None)  # addresses for sponsors; nothing that is installed
+path.write_text(json.dumps(lock, indent=2) + "\n")
+PY
+        )
+    done
+    if grep -rq '://' container/image/npm/*/package-lock.json; then
+        echo "A list below container/image/npm names a URL; it must not." >&2
+        exit 1
+    fi
+else
+    echo "There is no npm here: the lists below container/image/npm stay as they are." >&2
+fi
 wc -l requirements/*.lock >&2

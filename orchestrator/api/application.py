@@ -15,7 +15,9 @@ from orchestrator.api.render_errors import STATUS, error_body, error_headers, fr
 from orchestrator.api.routes.chats import chat_routes
 from orchestrator.api.routes.health import health_routes
 from orchestrator.api.routes.manage import manage_routes
+from orchestrator.api.routes.proposals import proposal_routes
 from orchestrator.api.routes.tasks import seen_routes, task_routes
+from orchestrator.api.routes.usage import usage_routes
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.errors import DovecoteError
@@ -49,7 +51,9 @@ def make_application(
         manage_routes(services, known_caller),
         chat_routes(services, door, closing),
         task_routes(services),
+        proposal_routes(services, known_caller),
         seen_routes(services),
+        usage_routes(services),
     )
     for router in routers:
         application.include_router(router, dependencies=[Depends(known_caller)])

@@ -9,21 +9,37 @@ from orchestrator.commands.services import Services
 from orchestrator.commands.views import ChatView, chat_position, chat_view, group_of_chat
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.groups import TriggerPosition
-from orchestrator.contracts.records.messages import TextSource
+from orchestrator.contracts.records.messages import SpooledFile, TextSource
 from orchestrator.contracts.seams import ConsoleDoor, Topic
+from orchestrator.paths import Paths
 
 # Waking is fast, polling is certain: should a wake-up get lost, news are this late.
 _POLL_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SentFile:
+    """A file that the assistant sent. path: where it lies on the orchestrator's machine."""
+
+    name: str
+    media_type: str
+    size_bytes: int
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SentText:
-    """One text of the assistant. is_notice: Dovecote's own sentence, not the agent's."""
+    """One text of the assistant, or one file, whose caption the text is.
+
+    is_notice: Dovecote's own sentence, not the agent's. reply_to: id of the message that it quotes.
+    """
 
     id: int
     text: str
     created_at: datetime
     is_notice: bool
+    reply_to: MessageId | None = None
+    file: SentFile | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,14 +158,14 @@ async def chat_news(
         view = await chat_view(
             services, chat, after=place.last_id, after_seq=place.last_seq, heard_seq=place.heard_seq
         )
-        news = _news(view, place, is_typing=door.is_typing(chat))
+        news = _news(services.paths, view, place, is_typing=door.is_typing(chat))
         left_s = deadline_s - services.clock.monotonic()
         if news.texts or news.heard or news.version != place.version or left_s <= 0:
             return news
         await ear.wait(at_most_s=min(left_s, _POLL_S))
 
 
-def _news(view: ChatView, place: ChatPlace, *, is_typing: bool) -> ChatNews:
+def _news(paths: Paths, view: ChatView, place: ChatPlace, *, is_typing: bool) -> ChatNews:
     state = (
         view.last_id,
         view.unsettled,
@@ -166,6 +182,8 @@ def _news(view: ChatView, place: ChatPlace, *, is_typing: bool) -> ChatNews:
                 text=item.text,
                 created_at=item.created_at,
                 is_notice=item.source is TextSource.NOTICE,
+                reply_to=item.reply_to,
+                file=None if item.file is None else _sent_file(paths, item.id, item.file),
             )
             for item in view.texts
         ),
@@ -184,4 +202,13 @@ def _news(view: ChatView, place: ChatPlace, *, is_typing: bool) -> ChatNews:
         unfinished=tuple(Unfinished(message_id=each, status=status) for each, status in view.unfinished),
         held_by=view.held_by,
         is_quiet=view.is_quiet,
+    )
+
+
+def _sent_file(paths: Paths, outbox_id: int, file: SpooledFile) -> SentFile:
+    return SentFile(
+        name=file.name,
+        media_type=file.media_type,
+        size_bytes=file.size_bytes,
+        path=str(paths.console_file(outbox_id, file.name)),
     )

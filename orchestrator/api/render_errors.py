@@ -18,6 +18,7 @@ STATUS: Final[Mapping[ErrorCode, int]] = {
     ErrorCode.NOT_REGISTERED: 404,
     ErrorCode.TASK_NOT_FOUND: 404,
     ErrorCode.ALREADY_REGISTERED: 409,
+    ErrorCode.CONFIRMATION_NEEDED: 409,
     ErrorCode.ALREADY_RUNNING: 409,
     ErrorCode.LIMIT_EXCEEDED: 422,
     ErrorCode.RATE_LIMITED: 429,

@@ -9,6 +9,7 @@ from orchestrator.api.chat_watch import ChatNews, ChatPlace, ChatStart
 from orchestrator.cli.addressing import is_addressed, what_to_do
 from orchestrator.cli.chat_words import Word, help_text, word_of
 from orchestrator.cli.console_link import ConsoleLink
+from orchestrator.cli.sent_file import shown_lines
 from orchestrator.contracts.errors import DovecoteError, InvalidRequest
 from orchestrator.contracts.ids import MessageId, new_id
 
@@ -20,8 +21,10 @@ _HOLD_S: Final = 15.0
 _QUOTED_CHARS: Final = 40
 _HELD: Final = {
     "start": "No agent can be started at the moment.",
+    "setup": "The agent can't be started as it is set up: see dovecote doctor.",
     "provider": "The model service does not answer at the moment.",
     "disk": "The disk is too full to start an agent.",
+    "files": "The agent's files take more room than they may: see dovecote doctor.",
 }
 _ENDED: Final = {"partial": "broke off half-way", "failed": "could not be finished"}
 
@@ -80,7 +83,7 @@ class LineChat:
             news = await self._link.news(place, wait_s=_LOOK_S if is_near else _WAIT_S)
             for text in news.texts:
                 self._was_told = self._was_told or text.is_notice
-                self._show(text.text)
+                self._show("\n".join(shown_lines(text)))
             self._undelivered = max(self._undelivered, news.undelivered)
             self._check_held(news)
             if was_all_said and news.is_quiet:

@@ -17,6 +17,7 @@ from orchestrator.api.chat_watch import ChatNews, ChatPlace, ChatStart, SentText
 from orchestrator.cli.addressing import how_to_address
 from orchestrator.cli.chat_words import Word, help_text, unknown_word, word_of
 from orchestrator.cli.console_link import ConsoleLink
+from orchestrator.cli.sent_file import file_line
 from orchestrator.contracts.ids import MessageId, new_id
 from orchestrator.core.text_cleaning import clean_name, clean_text
 
@@ -117,7 +118,10 @@ class TerminalChat:
             screen.print(Text(body, style="dim italic"))
             return
         screen.print(Text(self._assistant_name, style="bold green"))
-        screen.print(Markdown(body))
+        if body:
+            screen.print(Markdown(body))
+        if text.file is not None:
+            screen.print(Text(file_line(text.file), style="bold"))
 
     def _status_line(self) -> str:
         return f" {self._assistant_name} is typing…" if self._is_typing else " /help · /quit"

@@ -7,7 +7,7 @@ from typing import Final
 from orchestrator.api.chat_watch import ChatStart
 from orchestrator.cli.addressing import how_to_address
 
-_WORDS_OF_DOVECOTE: Final = ("/status", "/tasks", "/new", "/stop", "/retry")
+_WORDS_OF_DOVECOTE: Final = ("/status", "/tasks", "/new", "/stop", "/retry", "/answer", "/yes", "/no")
 _WORD: Final = re.compile(r"/[A-Za-z]+")
 
 
@@ -34,7 +34,7 @@ def word_of(line: str) -> Word:
 
 def unknown_word(line: str) -> str:
     """The sentence for a word that nobody here knows."""
-    return f"There is no {line.split()[0]}. Known: /help, /quit, {', '.join(_WORDS_OF_DOVECOTE)}."
+    return f"There is no {line.split()[0]}. /help shows the words there are."
 
 
 def help_text(start: ChatStart) -> str:
@@ -46,5 +46,6 @@ def help_text(start: ChatStart) -> str:
         "/status shows how things stand; /tasks lists what is planned.\n"
         "/new begins a new conversation.\n"
         "/stop stops what the assistant does; /retry runs again what went wrong.\n"
+        "/answer answers what the assistant asks; /yes and /no decide what it proposes.\n"
         f"{everything}"
     )

@@ -1,6 +1,7 @@
 """`dovecote config`: the effective settings, each with where it came from."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from orchestrator.cli.home import Home, open_home
@@ -30,5 +31,11 @@ def effective_settings(home: Home) -> list[tuple[str, object, str]]:
     for name, _ in setting_fields():
         section, _, inner = name.partition(".")
         value = tree[section][inner] if inner else tree[section]
-        rows.append((name, value, home.loaded.origins.get(name, "default")))
+        rows.append((name, value, _origin(name, home.loaded.origins)))
     return rows
+
+
+def _origin(name: str, origins: Mapping[str, str]) -> str:
+    """Where a setting came from; of a table, where the first of its entries did."""
+    within = (origin for key, origin in origins.items() if key.startswith(f"{name}."))
+    return origins.get(name) or next(within, "default")

@@ -7,6 +7,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
 
+from orchestrator.cli.agent_checks import agent_findings
+from orchestrator.cli.channel_checks import check_whatsapp
 from orchestrator.cli.findings import Finding, Health, Patient, broken, doubtful, well
 from orchestrator.cli.home import unknown_language
 from orchestrator.cli.place_checks import (
@@ -17,7 +19,7 @@ from orchestrator.cli.place_checks import (
     check_socket,
 )
 from orchestrator.cli.runner_checks import check_limits, check_runner
-from orchestrator.cli.store_checks import check_groups, check_store
+from orchestrator.cli.store_checks import check_files, check_groups, check_senders, check_store
 from orchestrator.contracts.errors import DovecoteError
 from orchestrator.paths import Paths
 from orchestrator.settings.loading import LoadedSettings, home_here, load_settings_here
@@ -33,8 +35,11 @@ CHECKS: Final[tuple[Check, ...]] = (
     check_socket,
     check_store,
     check_groups,
+    check_senders,
+    check_files,
     check_runner,
     check_limits,
+    check_whatsapp,
     check_log,
 )
 """What is looked at after the settings. A new part adds its own check here."""
@@ -61,7 +66,7 @@ def examine(home_option: Path | None) -> list[Finding]:
     paths = Paths(home=home_here(home_option))
     settings, findings = _settings(paths)
     patient = Patient(paths=paths, settings=settings, pid=holder_pid(paths.lock))
-    return [*findings, *(_run(check, patient) for check in CHECKS)]
+    return [*findings, *(_run(check, patient) for check in CHECKS), *_run_all(agent_findings, patient)]
 
 
 def _settings(paths: Paths) -> tuple[Settings, list[Finding]]:
@@ -95,6 +100,13 @@ def _run(check: Check, patient: Patient) -> Finding:
     except Exception as error:  # one broken check must not hide what the others find
         name = check.__name__.removeprefix("check_")
         return broken(name, f"This check itself failed: {error!r}.", None)
+
+
+def _run_all(check: Callable[[Patient], list[Finding]], patient: Patient) -> list[Finding]:
+    try:
+        return [without_doctor(finding) for finding in check(patient)]
+    except Exception as error:  # as in `_run`
+        return [broken("agents", f"This check itself failed: {error!r}.", None)]
 
 
 def without_doctor(finding: Finding) -> Finding:

@@ -18,15 +18,18 @@ from orchestrator.cli.place import open_place
 from orchestrator.cli.table import columns
 from orchestrator.commands import groups
 from orchestrator.commands.groups import CHANGEABLE, NewGroup
+from orchestrator.commands.sender_rules import SenderRulesView, show_sender_rules
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.errors import InvalidRequest, NotFound
 from orchestrator.contracts.records.groups import Group
+from orchestrator.contracts.records.senders import SenderMode
 from orchestrator.core.text_cleaning import clean_text
 
 T = TypeVar("T")
 _GROUP: Final = TypeAdapter(Group)
 _GROUPS: Final = TypeAdapter(list[Group])
+_SENDERS: Final = TypeAdapter(SenderRulesView)
 _WORDS: Final = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
@@ -38,6 +41,8 @@ class GroupDesk(Protocol):
     async def list_all(self) -> list[Group]: ...
 
     async def show(self, folder: str) -> Group: ...
+
+    async def senders(self, folder: str) -> SenderRulesView: ...
 
     async def change(self, folder: str, changes: Mapping[str, object]) -> Group: ...
 
@@ -61,6 +66,10 @@ class HttpDesk:
     async def show(self, folder: str) -> Group:
         """GET one."""
         return _GROUP.validate_python(await self._client.call("GET", _path(folder)))
+
+    async def senders(self, folder: str) -> SenderRulesView:
+        """GET its rules."""
+        return _SENDERS.validate_python(await self._client.call("GET", f"{_path(folder)}/senders"))
 
     async def change(self, folder: str, changes: Mapping[str, object]) -> Group:
         """PATCH."""
@@ -90,6 +99,10 @@ class StoreDesk:
         """The command itself."""
         return await groups.show_group(self._services, folder)
 
+    async def senders(self, folder: str) -> SenderRulesView:
+        """The command itself."""
+        return await show_sender_rules(self._services, folder)
+
     async def change(self, folder: str, changes: Mapping[str, object]) -> Group:
         """The command itself."""
         return await groups.change_group(self._services, self._caller, folder, changes)
@@ -117,6 +130,10 @@ class EmptyDesk:
         """None."""
         raise self._nothing()
 
+    async def senders(self, folder: str) -> SenderRulesView:
+        """None."""
+        raise self._nothing()
+
     async def change(self, folder: str, changes: Mapping[str, object]) -> Group:
         """None."""
         raise self._nothing()
@@ -136,7 +153,7 @@ def add(home_option: Path | None, new: NewGroup) -> None:
     """Register a chat and say where its folder is."""
     home = open_home(home_option)
     make_home(home)
-    group = _at_desk(home, lambda desk: desk.add(new))
+    group = at_desk(home, lambda desk: desk.add(new))
     print(f"Group {group.folder} is registered for {clean_text(group.jid)}.")
     if not group.jid.startswith(PREFIX):
         print("No channel serves this chat yet: today there is only the console.")
@@ -145,7 +162,7 @@ def add(home_option: Path | None, new: NewGroup) -> None:
 
 def list_all(home_option: Path | None, *, as_json: bool) -> None:
     """One line a group."""
-    found = _at_desk(open_home(home_option), lambda desk: desk.list_all())
+    found = at_desk(open_home(home_option), lambda desk: desk.list_all())
     if as_json:
         print(json.dumps([_plain(group) for group in found], indent=2))
         return
@@ -158,12 +175,18 @@ def list_all(home_option: Path | None, *, as_json: bool) -> None:
 
 
 def show(home_option: Path | None, folder: str, *, as_json: bool) -> None:
-    """All settings of one group."""
-    group = _plain(_at_desk(open_home(home_option), lambda desk: desk.show(folder)))
+    """All settings of one group, and who may set the assistant off there."""
+
+    async def work(desk: GroupDesk) -> tuple[Group, SenderRulesView]:
+        return await desk.show(folder), await desk.senders(folder)
+
+    found, rules = at_desk(open_home(home_option), work)
+    group = _plain(found)
     if as_json:
-        print(json.dumps(group, indent=2))
+        view = {"mode": rules.mode, "listed": rules.senders, "trouble": rules.trouble}
+        print(json.dumps(group | {"senders": view}, indent=2))
         return
-    for name, value in group.items():
+    for name, value in (group | {"senders": _who(rules)}).items():
         print(f"{name:<17} {'' if value is None else clean_text(str(value))}")
 
 
@@ -175,7 +198,7 @@ def change(home_option: Path | None, folder: str, pairs: Sequence[str]) -> None:
         before = next((each for each in await desk.list_all() if each.is_main), None)
         return await desk.change(folder, changes), before
 
-    group, main_before = _at_desk(open_home(home_option), work)
+    group, main_before = at_desk(open_home(home_option), work)
     print(f"Group {group.folder} is changed: {', '.join(changes)}.")
     if group.is_main and main_before is not None and main_before.folder != group.folder:
         print(f"It is main now; {main_before.folder} no longer is.")
@@ -184,7 +207,7 @@ def change(home_option: Path | None, folder: str, pairs: Sequence[str]) -> None:
 def remove(home_option: Path | None, folder: str) -> None:
     """Forget the registration."""
     home = open_home(home_option)
-    group = _at_desk(home, lambda desk: desk.remove(folder))
+    group = at_desk(home, lambda desk: desk.remove(folder))
     print(f"Group {group.folder} is no longer registered. {home.paths.group(group.folder)} stays.")
 
 
@@ -210,7 +233,7 @@ def parse_changes(pairs: Sequence[str]) -> dict[str, object]:
     return changes
 
 
-def _at_desk(home: Home, work: Callable[[GroupDesk], Awaitable[T]]) -> T:
+def at_desk(home: Home, work: Callable[[GroupDesk], Awaitable[T]]) -> T:
     async def run() -> T:
         async with _open_desk(home) as desk:
             return await work(desk)
@@ -243,3 +266,14 @@ def _when(group: Group) -> str:
     if group.is_main:
         return "every message (main)"
     return f"messages with {group.trigger}" if group.requires_trigger else "every message"
+
+
+def _who(rules: SenderRulesView) -> str:
+    """The sender rules on one line."""
+    if rules.mode is None:
+        who = "operators only"
+    elif rules.mode == SenderMode.ANYONE:
+        who = "anyone"
+    else:
+        who = f"{rules.mode}: {', '.join(rules.senders) or 'nobody but operators'}"
+    return who if rules.trouble is None else f"{who} (broken: {rules.trouble})"

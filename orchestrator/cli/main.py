@@ -7,9 +7,15 @@ from typing import Annotated, Optional
 
 import typer
 
+from orchestrator.cli.agent_app import agent_app
+from orchestrator.cli.image_app import image_app
 from orchestrator.cli.options import AsJson, Count, Folder, Home
 from orchestrator.cli.output import allow_any_text, unwritable
+from orchestrator.cli.proposal_app import proposal_app
+from orchestrator.cli.provider_app import provider_app
+from orchestrator.cli.secret_app import secret_app
 from orchestrator.cli.task_app import task_app
+from orchestrator.cli.whatsapp_app import whatsapp_app
 from orchestrator.contracts.errors import DovecoteError
 from orchestrator.contracts.version import VERSION
 
@@ -22,10 +28,14 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 group_app = typer.Typer(help="Register chats and change how they behave.", no_args_is_help=True)
-image_app = typer.Typer(help="The agent image of the docker runner.", no_args_is_help=True)
 app.add_typer(group_app, name="group")
 app.add_typer(task_app, name="task")
+app.add_typer(proposal_app, name="proposal")
 app.add_typer(image_app, name="image")
+app.add_typer(secret_app, name="secret")
+app.add_typer(agent_app, name="agent")
+app.add_typer(provider_app, name="provider")
+app.add_typer(whatsapp_app, name="whatsapp")
 
 
 @app.command()
@@ -74,6 +84,20 @@ def messages(
     from orchestrator.cli.seen import show_messages
 
     show_messages(home, chat=chat, count=count, as_json=as_json)
+
+
+@app.command()
+def usage(
+    group: Annotated[Optional[str], typer.Option("--group", help="Only that of this group's folder.")] = None,  # noqa: UP045 — typer
+    days: Annotated[int, typer.Option("--days", min=1, max=366, help="So many, today included.")] = 7,
+    turns: Annotated[bool, typer.Option("--turns", help="One line a turn, the newest first.")] = False,
+    home: Home = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what agents used of their providers, and what it cost where prices are known."""
+    from orchestrator.cli.usage import show_usage
+
+    show_usage(home, group=group, days=days, by_turn=turns, as_json=as_json)
 
 
 @app.command()
@@ -170,17 +194,6 @@ def group_remove(folder: Folder, home: Home = None) -> None:
     from orchestrator.cli.groups import remove
 
     remove(home, folder)
-
-
-@image_app.command("build")
-def image_build(
-    base: Annotated[Optional[str], typer.Option(help="The image to build on.")] = None,  # noqa: UP045 — typer
-    home: Home = None,
-) -> None:
-    """Build the agent image."""
-    from orchestrator.cli.image import build
-
-    build(home, base=base)
 
 
 def main() -> None:

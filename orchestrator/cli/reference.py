@@ -14,6 +14,8 @@ from orchestrator.contracts.errors import DovecoteError, ErrorCode
 from orchestrator.core.states.agent import AGENT
 from orchestrator.core.states.message import MESSAGE
 from orchestrator.core.states.outbox import OUTBOX
+from orchestrator.core.states.proposal import PROPOSAL
+from orchestrator.core.states.question import QUESTION
 from orchestrator.core.states.task import TASK
 from orchestrator.core.states.task_run import TASK_RUN
 from orchestrator.settings.loading import ALIASES, PREFIX
@@ -33,6 +35,7 @@ MEANINGS: Final[Mapping[ErrorCode, str]] = {
     ErrorCode.LIMIT_EXCEEDED: "a bound was met; the message names it",
     ErrorCode.RATE_LIMITED: "too many requests; `Retry-After` says when to try again",
     ErrorCode.ATTACHMENT_REFUSED: "the file cannot be sent",
+    ErrorCode.CONFIRMATION_NEEDED: "an operator was asked, and says yes or no by the number in `details`",
     ErrorCode.CHANNEL_UNAVAILABLE: "the chat network is away",
     ErrorCode.STORE_UNAVAILABLE: "the database cannot be read or written",
     ErrorCode.RUNNER_UNAVAILABLE: "no runner can start agents now",
@@ -96,7 +99,7 @@ def settings_table() -> str:
     rows = [
         (
             f"`{name}`",
-            f"`{_default(info.default)}`",
+            f"`{_default(info.get_default(call_default_factory=True))}`",
             allowed_values(info).replace("|", "\\|"),
             info.description or "",
             f"`{aliases[name]}`" if name in aliases else "",
@@ -123,7 +126,7 @@ def commands_table(program: typer.Typer) -> str:
 
 def state_diagrams() -> str:
     """Every state table as a diagram."""
-    machines = (MESSAGE, OUTBOX, AGENT, TASK, TASK_RUN)
+    machines = (MESSAGE, OUTBOX, AGENT, TASK, TASK_RUN, PROPOSAL, QUESTION)
     return "\n\n".join(
         f"**{machine.name}**\n\n```mermaid\n{machine.as_mermaid()}\n```" for machine in machines
     )
@@ -140,7 +143,7 @@ def _commands(command: object, path: str) -> Iterator[tuple[str, str]]:
 
 def _default(value: object) -> str:
     match value:
-        case None | ():
+        case None | () | dict():
             return "none"
         case bool():
             return str(value).lower()

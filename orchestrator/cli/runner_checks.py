@@ -1,6 +1,7 @@
 """The doctor's checks of the walls: which runner is used and why, and which limits hold."""
 
 import asyncio
+from dataclasses import dataclass
 
 from orchestrator.cli.findings import Finding, Patient, broken, doubtful, well
 from orchestrator.contracts.errors import DovecoteError
@@ -38,6 +39,33 @@ def check_limits(patient: Patient) -> Finding:
     except DovecoteError:
         return well("limits", "Not looked at, since no runner works.")
     return well("limits", limits)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstalledPrograms:
+    """The agent programs of a runner. are_fetched: one that is missing is fetched when it is first needed."""
+
+    names: tuple[str, ...]
+    are_fetched: bool
+
+
+def installed_programs(patient: Patient) -> InstalledPrograms | None:
+    """The agent programs that an agent would find now; None where nobody can tell."""
+    try:
+        return asyncio.run(_programs(patient))
+    except DovecoteError:
+        return None  # why no runner works is told by its own check
+
+
+async def _programs(patient: Patient) -> InstalledPrograms | None:
+    runner, _ = await choose_runner(patient.settings.agent.runner, runner_options(patient))
+    try:
+        names = await runner.agent_programs()
+        if names is None:
+            return None
+        return InstalledPrograms(names=names, are_fetched=runner.name == "bubblewrap")
+    finally:
+        await runner.close()
 
 
 async def _look(patient: Patient) -> tuple[str, str, str]:

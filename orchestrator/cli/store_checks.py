@@ -7,20 +7,26 @@ from typing import Final
 from urllib.parse import quote
 
 from orchestrator.cli.findings import Finding, Patient, broken, doubtful, well
+from orchestrator.commands.sender_book import SenderBook
+from orchestrator.contracts.records.senders import SenderMode
 from orchestrator.core.text_cleaning import clean_text
 from orchestrator.store.migrate import schema_version, shipped_migrations
 
 _MOVE_ASIDE: Final = "Stop Dovecote and move data/store/dovecote.db* aside"
+OVERFULL: Final = """
+SELECT folder FROM groups JOIN notices ON incident = 'files:' || jid
+ WHERE told_ms IS NOT NULL ORDER BY number
+"""
 FOLDERS: Final = "SELECT folder, jid, is_main FROM groups ORDER BY number"
 
 
 def check_store(patient: Patient) -> Finding:
     """The database can be read, is whole, and of a schema that this version knows."""
     path = patient.paths.database
-    if not _is_made(path):
+    if not is_made(path):
         return well("store", "Not made yet; the first start makes it.")
     try:
-        with closing(_open(patient)) as connection:
+        with closing(open_store(patient)) as connection:
             found = schema_version(connection)
             (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     except sqlite3.Error as error:
@@ -38,10 +44,10 @@ def check_store(patient: Patient) -> Finding:
 
 def check_groups(patient: Patient) -> Finding:
     """Exactly one group is main, and every group has its folder."""
-    if not _is_made(patient.paths.database):
+    if not is_made(patient.paths.database):
         return well("groups", "None yet; the first start registers console:main.")
     try:
-        with closing(_open(patient)) as connection:
+        with closing(open_store(patient)) as connection:
             rows = connection.execute(FOLDERS).fetchall()
     except sqlite3.Error as error:
         return broken("groups", f"The groups cannot be read: {error}.", _restore(patient))
@@ -58,7 +64,47 @@ def check_groups(patient: Patient) -> Finding:
     return well("groups", f"{len(rows)} registered; {mains[0]} is main.")
 
 
-def _is_made(path: Path) -> bool:
+def check_files(patient: Patient) -> Finding:
+    """No group's files take more than they may; then none of its agents would be started."""
+    if not is_made(patient.paths.database):
+        return well("files", "No agent has any yet.")
+    try:
+        with closing(open_store(patient)) as connection:
+            full = [folder for (folder,) in connection.execute(OVERFULL)]
+    except sqlite3.Error as error:
+        return broken("files", f"It cannot be read whose files take too much: {error}.", _restore(patient))
+    if not full:
+        return well("files", "No group's files take more than they may.")
+    others = f" (and those of {len(full) - 1} more)" if len(full) > 1 else ""
+    why = f"Those of {full[0]}{others} take more than they may: no agent of it is started."
+    mend = (
+        f"Remove files in groups/{full[0]}/workspace or data/sessions/{full[0]}, or set "
+        "agent.workspace_bytes, agent.home_bytes or agent.max_files higher."
+    )
+    return broken("files", why, mend)
+
+
+def check_senders(patient: Patient) -> Finding:
+    """Every group's list of who may set the assistant off can be read."""
+    if not is_made(patient.paths.database):
+        return well("senders", "No groups yet.")
+    try:
+        with closing(open_store(patient)) as connection:
+            rows = connection.execute(FOLDERS).fetchall()
+    except sqlite3.Error as error:
+        return broken("senders", f"The groups cannot be read: {error}.", _restore(patient))
+    book = SenderBook()
+    looks = [book.look(patient.paths.groups, folder) for folder, _, _ in rows]
+    troubles = [look.trouble for look in looks if look.trouble is not None]
+    if troubles:
+        count = f" ({len(troubles)} groups in all)" if len(troubles) > 1 else ""
+        why = f"{clean_text(troubles[0])[:300]}{count}"
+        return broken("senders", why, "Mend it: it holds from the next message on, without a restart.")
+    limited = sum(look.rules is not None and look.rules.mode is not SenderMode.ANYONE for look in looks)
+    return well("senders", f"{limited} of {len(rows)} groups limit who may set the assistant off.")
+
+
+def is_made(path: Path) -> bool:
     """An empty file is what a start leaves that was interrupted before its first write."""
     return path.exists() and (not path.is_file() or path.stat().st_size > 0)
 
@@ -73,6 +119,7 @@ def _restore(patient: Patient) -> str:
     return f"{_MOVE_ASIDE}, and put data/backups/{backups[-1].name} there as dovecote.db."
 
 
-def _open(patient: Patient) -> sqlite3.Connection:
+def open_store(patient: Patient) -> sqlite3.Connection:
+    """The database, to be read beside whoever writes it. Raises sqlite3.Error."""
     place = quote(str(patient.paths.database))
     return sqlite3.connect(f"file:{place}?mode=ro", uri=True, timeout=5)

@@ -7,10 +7,12 @@ from collections.abc import AsyncIterator
 from orchestrator.app import NoCheckpoints, SystemClock
 from orchestrator.cli.home import Home
 from orchestrator.commands.services import Services
-from orchestrator.contracts.ids import Jid
+from orchestrator.contracts.ids import AgentId, Jid
+from orchestrator.contracts.records.agents import StopReach
 from orchestrator.engine.wakeups import TopicWakeups
 from orchestrator.store.database import Database
 from orchestrator.store.instance_lock import InstanceLock
+from orchestrator.store.secret_values import SecretKeeper
 
 
 class NoAgents:
@@ -19,9 +21,16 @@ class NoAgents:
     async def close_chat(self, chat: Jid) -> None:
         """No agent runs here."""
 
-    async def stop_chat(self, chat: Jid) -> bool:
+    async def hand_over_answers(self, agent_id: AgentId) -> None:
+        """No agent waits here."""
+
+    async def stop_answer(self, chat: Jid) -> StopReach:
         """There is none to stop."""
-        return False
+        return StopReach.NOTHING_RAN
+
+    async def stop_chat(self, chat: Jid) -> StopReach:
+        """There is none to stop."""
+        return StopReach.NOTHING_RAN
 
 
 @contextlib.asynccontextmanager
@@ -42,4 +51,5 @@ async def open_store_services(home: Home) -> AsyncIterator[Services]:
                 paths=paths,
                 text_limit=lambda _: 0,
                 control=NoAgents(),
+                secrets=SecretKeeper(paths.secrets, environment=os.environ),
             )

@@ -73,7 +73,7 @@ def task_add(
 
 @task_app.command("pause")
 def task_pause(task: TaskId, home: Home = None, as_json: AsJson = False) -> None:
-    """Let a task rest."""
+    """Let a task rest; a run under way goes on."""
     from orchestrator.cli.tasks import take
     from orchestrator.contracts.wire.task_requests import PauseTask
 
@@ -91,7 +91,7 @@ def task_resume(task: TaskId, home: Home = None, as_json: AsJson = False) -> Non
 
 @task_app.command("cancel")
 def task_cancel(task: TaskId, home: Home = None, as_json: AsJson = False) -> None:
-    """End a task for good; its history stays."""
+    """End a task for good, with the run under way; its history stays."""
     from orchestrator.cli.tasks import take
     from orchestrator.contracts.wire.task_requests import CancelTask
 

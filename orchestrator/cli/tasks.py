@@ -224,8 +224,15 @@ def take(home_option: Path | None, step: Step, *, as_json: bool) -> None:
     elif isinstance(step, RunTask):
         print(f"Task {answer['taskId']} runs as {answer['runId']}.")
     else:
-        following = f" Next run: {answer['nextRun']}." if answer["status"] == "active" else ""
-        print(f"Task {answer['id']} is {answer['status']}.{following}")
+        print(f"Task {answer['id']} is {answer['status']}.{_what_follows(answer)}")
+
+
+def _what_follows(task: Object) -> str:
+    if "stoppedRun" in task:
+        return " Its run was stopped."
+    if "runUnderWay" in task:
+        return " A run under way goes on; to end that too: dovecote task cancel, or /stop in its chat."
+    return f" Next run: {task['nextRun']}." if task["status"] == "active" else ""
 
 
 def new_task(

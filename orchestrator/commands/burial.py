@@ -5,9 +5,22 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from orchestrator.commands.questions import withdraw_questions
 from orchestrator.commands.services import Services
 from orchestrator.commands.task_runs import end_run_badly, hold_run, settle_broken_run
-from orchestrator.commands.turns import NO_START, begin_turn, break_off, end_turn, hold, note_progress
+from orchestrator.commands.turns import (
+    NO_BUDGET,
+    NO_START,
+    NOT_SET_UP,
+    Incident,
+    begin_turn,
+    break_off,
+    end_turn,
+    hold,
+    incident_of,
+    note_progress,
+    tell_not_set_up,
+)
 from orchestrator.contracts.ids import AgentId, TurnId
 from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, ExitStatus, TurnOutcome
 from orchestrator.contracts.records.messages import StoredMessage
@@ -29,7 +42,9 @@ class Remains:
     """What is known of a dead agent, after its output was read to the end and its box drained.
 
     acks: what lay in `acks/`, by turn. unread: stems of follow-ups it never took.
-    exit: None when nobody saw it end.
+    exit: None when nobody saw it end. misconfigured: why it can't be started until an operator acts.
+    is_budget_spent: it was not started, since its group may not spend more. provider_failure: how its latest
+    call to the provider failed.
     """
 
     cause: DeathCause
@@ -38,6 +53,9 @@ class Remains:
     acks: Mapping[TurnId, object]
     unread: Collection[str]
     exit: ExitStatus | None
+    misconfigured: str | None = None
+    is_budget_spent: bool = False
+    provider_failure: str | None = None
 
 
 def begin_acknowledged_turns(tx: Transaction, agent: Agent, acks: Mapping[TurnId, object]) -> TurnId | None:
@@ -78,7 +96,7 @@ def bury(tx: Transaction, services: Services, agent_id: AgentId, remains: Remain
         _settle_run(tx, services, agent, remains, at=at)
     left = messages.of_agent(tx, agent_id)
     if remains.reason is EndReason.START_FAILED:
-        hold(tx, services, agent, left, incident=NO_START, at=at)
+        _hold(tx, services, agent, left, remains, at=at)
     else:
         _break_off_by_turn(tx, services, agent, left, remains, at=at)
     agents.end(
@@ -90,23 +108,48 @@ def bury(tx: Transaction, services: Services, agent_id: AgentId, remains: Remain
         exit_code=None if remains.exit is None else remains.exit.code,
         reason=remains.reason,
     )
+    withdraw_questions(tx, services, agent_id, at=at)
     requests.close_box(tx, agent.box)
     note_progress(tx, agent.chat_jid)
 
 
+def _hold(
+    tx: Transaction,
+    services: Services,
+    agent: Agent,
+    left: list[StoredMessage],
+    remains: Remains,
+    *,
+    at: datetime,
+) -> None:
+    """An agent that could not be started gives its messages back; what only operators can mend, they hear."""
+    if remains.misconfigured is None:
+        incident = NO_BUDGET if remains.is_budget_spent else NO_START
+        hold(tx, services, agent, left, incident=incident, at=at)
+        return
+    hold(tx, services, agent, left, incident=NOT_SET_UP, at=at)
+    tell_not_set_up(tx, services, agent, why=remains.misconfigured, at=at)
+
+
 def _settle_run(tx: Transaction, services: Services, agent: Agent, remains: Remains, *, at: datetime) -> None:
     """The run of a task whose agent is no more, if its turn did not end before."""
+    has_effects = agents.has_effects(tx, agent.agent_id)
     if remains.reason is EndReason.START_FAILED:
         hold_run(tx, agent, why="no agent could be started", at=at)
-    elif remains.cause in (DeathCause.TIMED_OUT, DeathCause.STOPPED, DeathCause.VIOLATED):
+    elif remains.cause is DeathCause.STOPPED:
+        why = "stopped by people"
+        end_run_badly(tx, services, agent, event=RunEvent.STOPPED, why=why, failure=None, at=at)
+    elif remains.cause in (DeathCause.TIMED_OUT, DeathCause.VIOLATED):
         event = RunEvent.RAN_OUT if remains.cause is DeathCause.TIMED_OUT else RunEvent.FAILED
         end_run_badly(tx, services, agent, event=event, why=remains.reason.value, at=at)
+    elif not has_effects and _incident(tx, services, agent, remains, at=at) is not None:
+        hold_run(tx, agent, why=f"its provider failed: {remains.provider_failure}", at=at)
     else:
         settle_broken_run(
             tx,
             services,
             agent,
-            has_effects=agents.has_effects(tx, agent.agent_id),
+            has_effects=has_effects,
             is_host=remains.cause in (DeathCause.ORCHESTRATOR, DeathCause.HOST),
             why=remains.reason.value,
             at=at,
@@ -134,7 +177,15 @@ def _end_acknowledged_turns(
         turn = agents.turn(tx, agent.agent_id, turn_id)
         stored = 0 if turn is None else turn.outputs
         if event.outputs <= stored:
-            end_turn(tx, services, agent, event, cancelled_by=remains.cause, at=at)
+            end_turn(
+                tx,
+                services,
+                agent,
+                event,
+                cancelled_by=remains.cause,
+                at=at,
+                provider_failure=remains.provider_failure,
+            )
 
 
 def _turn_ended(plain: object) -> TurnEnded | None:
@@ -180,19 +231,25 @@ def _break_off_by_turn(
     *,
     at: datetime,
 ) -> None:
+    incident = _incident(tx, services, agent, remains, at=at) if left else None
     by_turn: dict[tuple[TurnId | None, bool], list[StoredMessage]] = {}
     for message in left:
         by_turn.setdefault((message.turn_id, message.is_in_turn), []).append(message)
     for (turn_id, is_in_turn), given in by_turn.items():
         turn = None if turn_id is None or not is_in_turn else agents.turn(tx, agent.agent_id, turn_id)
-        break_off(
-            tx,
-            services,
-            agent,
-            given,
-            has_effects=turn is not None and turn.effects > 0,
-            cause=remains.cause,
-            at=at,
-        )
+        has_effects = turn is not None and turn.effects > 0
+        if incident is not None and is_in_turn and not has_effects:
+            hold(tx, services, agent, given, incident=incident, at=at)
+        else:
+            break_off(tx, services, agent, given, has_effects=has_effects, cause=remains.cause, at=at)
         if turn is not None and turn.ended_at is None:
             agents.end_turn(tx, agent.agent_id, turn.turn_id, outcome=TurnOutcome.DIED, at=at)
+
+
+def _incident(
+    tx: Transaction, services: Services, agent: Agent, remains: Remains, *, at: datetime
+) -> Incident | None:
+    """What its turn has to wait for, if it died because its provider failed it."""
+    if remains.cause is not DeathCause.AGENT:
+        return None
+    return incident_of(tx, services, agent, None, remains.provider_failure, at=at)

@@ -1,35 +1,34 @@
-"""Messages in and texts out: what channels and agents may do with a chat."""
+"""Messages in: what channels and people may do with a chat."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 import structlog
 
-from orchestrator.commands.command import Command, Context
-from orchestrator.commands.operator_words import HANDLED_WORDS, run_operator_word
-from orchestrator.commands.outgoing import OutgoingText, prepare_text, queue_text
+from orchestrator.commands.changes import take_change
+from orchestrator.commands.contacts import in_known_chat, remember_name, with_known_names, with_own_quote
+from orchestrator.commands.delivery import text_to_send
+from orchestrator.commands.hearing import hear
+from orchestrator.commands.inbound_files import take_back_unstored, with_attachments
+from orchestrator.commands.said_words import do_word
+from orchestrator.commands.sender_rules import look_at_rules
 from orchestrator.commands.services import Services
-from orchestrator.contracts.callers import AgentCaller, Caller
+from orchestrator.contracts.callers import Caller
 from orchestrator.contracts.errors import InvalidRequest
 from orchestrator.contracts.ids import MAX_NETWORK_ID_BYTES, Jid, MessageId, is_network_id
-from orchestrator.contracts.records.groups import Group
-from orchestrator.contracts.records.messages import (
-    InboundMessage,
-    OutboxStatus,
-    SenderRole,
-    TextSource,
-)
+from orchestrator.contracts.records.messages import InboundMessage, OutboxItem, OutboxStatus
+from orchestrator.contracts.records.senders import SenderLook
+from orchestrator.contracts.records.words import SpokenWord
 from orchestrator.contracts.seams import Topic
-from orchestrator.contracts.wire.chat_requests import SendMessage
 from orchestrator.contracts.wire.framing import MAX_TEXT_BYTES
 from orchestrator.core.authority import Target, allow
-from orchestrator.core.chat.slash_words import SlashWord, slash_word
-from orchestrator.core.chat.trigger import compile_trigger, wakes
+from orchestrator.core.chat.echoes import reads_alike
+from orchestrator.core.chat.mentions import with_our_name
+from orchestrator.core.chat.slash_words import SlashWord
 from orchestrator.core.states.message import MESSAGE, MessageEvent
 from orchestrator.core.text_cleaning import cap_text, clean_name, clean_text
-from orchestrator.store import chats, groups, messages, notices, outbox
+from orchestrator.store import chats, groups, messages, notices, outbox, waiting_words
 from orchestrator.store.database import Transaction
 
 _log = structlog.get_logger(__name__)
@@ -41,24 +40,30 @@ _ECHO_WAIT_S: Final = 30.0
 async def receive_message(services: Services, inbound: InboundMessage, channel: str) -> None:
     """Take in what a channel heard; it is stored when this returns. Met again it changes nothing.
 
+    A word to Dovecote is stored with it, and done at once if the store goes along, else later.
+
     Raises InvalidRequest for ids that no network may give: it will never be taken.
     """
     if (refusal := _refusal(inbound)) is not None:
         now = services.clock.now()
         await services.db.run(lambda tx: _warn_refused(tx, inbound, channel, refusal.message, now))
         raise refusal
-    message = _cleaned(inbound)
-    if message.is_from_me and await _is_echo(services, message):
+    message = await in_known_chat(services, _cleaned(inbound))
+    if message.is_from_me and message.change is None and await _is_echo(services, message):
         return
+    message = await with_attachments(services, message)
+    look = await look_at_rules(services, message.chat_jid)
     at = services.clock.now()
 
-    def body(tx: Transaction) -> SlashWord | None:
-        return _store(tx, services, message, channel, at)
+    def body(tx: Transaction) -> SpokenWord | None:
+        said = message if message.change is None else take_change(tx, services, message, look, at)
+        return None if said is None else _store(tx, services, said, channel, look, at)
 
     word = await services.db.run(body)
+    await take_back_unstored(services, message)
     services.checkpoints.reached("inbound.committed")
     if word is not None:
-        await run_operator_word(services, message, word)
+        await do_word(services, word)
 
 
 def _refusal(message: InboundMessage) -> InvalidRequest | None:
@@ -66,6 +71,8 @@ def _refusal(message: InboundMessage) -> InvalidRequest | None:
     ids = {"message": message.message_id, "chat": message.chat_jid, "sender": message.sender_jid}
     if message.quoted is not None and message.quoted.message_id:
         ids["quoted message"] = message.quoted.message_id
+    if message.change is not None:
+        ids["changed message"] = message.change.message_id
     for what, each in ids.items():
         if not is_network_id(each):
             return InvalidRequest(
@@ -90,9 +97,14 @@ async def check_posting(services: Services, caller: Caller, chat: Jid) -> None:
 
 
 def _store(
-    tx: Transaction, services: Services, message: InboundMessage, channel: str, at: datetime
-) -> SlashWord | None:
-    """Store the message; the operator word it is, if it is one that its sender may say."""
+    tx: Transaction,
+    services: Services,
+    message: InboundMessage,
+    channel: str,
+    look: SenderLook,
+    at: datetime,
+) -> SpokenWord | None:
+    """Store the message unless it is dropped; the word to us that it is and that waits to be done."""
     chats.see(
         tx,
         message.chat_jid,
@@ -107,22 +119,33 @@ def _store(
         return None
     if outbox.is_ours(tx, message.chat_jid, message.message_id):
         return None
-    role = _role(services, group, message)
-    is_trigger = wakes(group, message.text, quoted=message.quoted)
-    word = _operator_word(group, message, role)
-    seq = messages.add(
-        tx,
-        message,
-        role=role,
-        is_trigger=is_trigger and word is None,
-        status=MESSAGE.start if word is None else MESSAGE.after(MESSAGE.start, MessageEvent.PASSED_OVER),
-        at=at,
-    )
-    if seq is None:
+    if messages.role_of(tx, message.chat_jid, message.message_id) is not None:
+        return waiting_words.of_message(tx, message.chat_jid, message.message_id)
+    message = with_our_name(with_own_quote(tx, message), group.assistant_name)
+    heard = hear(tx, services, group, message, look, at)
+    if heard is None:
         return None
+    message = with_known_names(tx, group, message)
+    remember_name(tx, message)
+    status = MESSAGE.after(MESSAGE.start, MessageEvent.PASSED_OVER) if heard.is_word else MESSAGE.start
+    seq = messages.add(tx, message, role=heard.role, is_trigger=heard.is_trigger, status=status, at=at)
     tx.wake(Topic.MESSAGES)
-    _log.info("message.stored", chat=message.chat_jid, seq=seq, chars=len(message.text), trigger=is_trigger)
-    return word
+    chars = len(message.text)
+    _log.info("message.stored", chat=message.chat_jid, seq=seq, chars=chars, trigger=heard.is_trigger)
+    return None if seq is None or heard.word is None else _spoken(tx, message, heard.word, seq)
+
+
+def _spoken(tx: Transaction, message: InboundMessage, word: SlashWord, seq: int) -> SpokenWord:
+    spoken = SpokenWord(
+        seq=seq,
+        chat_jid=message.chat_jid,
+        message_id=message.message_id,
+        sender_jid=message.sender_jid,
+        name=word.name,
+        argument=word.argument,
+    )
+    waiting_words.add(tx, spoken)
+    return spoken
 
 
 def _cleaned(message: InboundMessage) -> InboundMessage:
@@ -140,27 +163,6 @@ def _cleaned(message: InboundMessage) -> InboundMessage:
         chat_name=None if message.chat_name is None else clean_name(message.chat_name),
         quoted=quoted,
     )
-
-
-def _role(services: Services, group: Group, message: InboundMessage) -> SenderRole:
-    """What the sender is to us. In a main chat that is no group chat everybody is the operator."""
-    if message.sender_is_bot:
-        return SenderRole.BOT
-    is_own_chat = group.is_main and not message.chat_is_group
-    if is_own_chat or message.sender_jid in services.settings.assistant.operators:
-        return SenderRole.OPERATOR
-    return SenderRole.MEMBER
-
-
-def _operator_word(group: Group, message: InboundMessage, role: SenderRole) -> SlashWord | None:
-    """The word that runs here and now. Whoever may trigger may say it; a bot may not."""
-    if role is SenderRole.BOT:
-        return None
-    trigger = compile_trigger(
-        group.trigger, assistant_name=group.assistant_name, position=group.trigger_position
-    )
-    word = slash_word(message.text, trigger)
-    return word if word is not None and word.name in HANDLED_WORDS else None
 
 
 def _warn_unregistered(tx: Transaction, message: InboundMessage, channel: str, at: datetime) -> None:
@@ -181,8 +183,10 @@ async def _is_echo(services: Services, message: InboundMessage) -> bool:
     while True:
         verdict = await services.db.run(lambda tx: _match_echo(tx, services, message))
         left_s = deadline - services.clock.monotonic()
-        if verdict is not None or left_s <= 0:
-            return bool(verdict)
+        if verdict is not None:
+            return verdict
+        if left_s <= 0:
+            return await services.db.run(lambda tx: _is_alike_in_flight(tx, services, message))
         await listener.wait(at_most_s=min(left_s, 1.0))
 
 
@@ -191,7 +195,7 @@ def _match_echo(tx: Transaction, services: Services, message: InboundMessage) ->
     if outbox.is_ours(tx, message.chat_jid, message.message_id):
         return True
     for item in outbox.in_flight_of_chat(tx, message.chat_jid):
-        if item.status is OutboxStatus.UNKNOWN and item.text == message.text:
+        if item.status is OutboxStatus.UNKNOWN and _is_alike(services, item, message):
             outbox.move(
                 tx,
                 item,
@@ -206,58 +210,17 @@ def _match_echo(tx: Transaction, services: Services, message: InboundMessage) ->
     return False
 
 
-def _send_target(tx: Transaction, request: SendMessage) -> Target:
-    return Target(
-        chat_jid=request.chat_jid,
-        group=None,
-        is_registered=groups.by_jid(tx, request.chat_jid) is not None,
-    )
+def _is_alike_in_flight(tx: Transaction, services: Services, message: InboundMessage) -> bool:
+    """Nobody can tell in time: the very text that is being sent is no word of the owner's."""
+    in_flight = outbox.in_flight_of_chat(tx, message.chat_jid)
+    return any(_is_alike(services, item, message) for item in in_flight)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreparedMessage:
-    """An agent's wish to write, its text cleaned and cut."""
-
-    request: SendMessage
-    text: OutgoingText
-
-
-async def prepare_message(services: Services, request: SendMessage) -> PreparedMessage:
-    """Clean and cut the text; a sender's role goes before it."""
-    role = clean_name(request.sender or "")
-    prefix = f"[{role}] " if role else ""
-    text = await prepare_text(services, request.chat_jid, request.text, prefix=prefix)
-    return PreparedMessage(request=request, text=text)
-
-
-def send_message(tx: Transaction, context: Context, prepared: PreparedMessage) -> Mapping[str, object]:
-    """Put an agent's text into the outbox of a chat. Source: contracts.md section 4."""
-    request = prepared.request
-    if not prepared.text.parts:
-        raise InvalidRequest(
-            "The text is empty.", suggestion="Send a text with at least one visible character."
-        )
-    queue_text(
-        tx,
-        chat=request.chat_jid,
-        parts=prepared.text.parts,
-        source=TextSource.REQUEST,
-        source_key=context.key,
-        at=context.at,
-        agent_id=context.caller.agent_id if isinstance(context.caller, AgentCaller) else None,
-        turn_id=context.caller.turn_id if isinstance(context.caller, AgentCaller) else None,
-        reply_to=None if request.reply_to is None else MessageId(request.reply_to),
-    )
-    return {"status": "queued"}
-
-
-COMMANDS: Final = (
-    Command(
-        request=SendMessage,
-        name="send_message",
-        target=_send_target,
-        prepare=prepare_message,
-        run=send_message,
-    ),
-)
-"""The requests of this area."""
+def _is_alike(services: Services, item: OutboxItem, message: InboundMessage) -> bool:
+    """Whether it reads as the text, with what is put around one that is late or sent again."""
+    locale, at = services.settings.assistant.locale, services.clock.now()
+    sent = (item.text, text_to_send(services, item, locale=locale, at=at))
+    is_alike = any(reads_alike(each, message.text) for each in sent)
+    if item.file is not None and not item.text:  # a network says something in the place of no text
+        is_alike = item.file.name in {file.name for file in message.files}
+    return is_alike and (item.file is not None) == bool(message.files)

@@ -3,23 +3,36 @@
 from datetime import datetime
 from typing import Final
 
+from orchestrator.commands.budget_notes import SPENT
+from orchestrator.commands.budgets import FULL
+from orchestrator.commands.services import Services
+from orchestrator.commands.usage_meter import spent_now, zone_of
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.tasks import Task, TaskStatus
 from orchestrator.core.tasks.schedule import zone_or_utc
 from orchestrator.core.wording import Say, say
-from orchestrator.store import agents, messages, tasks
+from orchestrator.store import agents, messages, notices, questions, tasks
 from orchestrator.store.database import Transaction
 
 _MAX_LINES: Final = 20
 _STATUS: Final = {True: Say.STATUS_AT_WORK, False: Say.STATUS_AWAKE, None: Say.STATUS_ASLEEP}
 
 
-def status_text(tx: Transaction, group: Group) -> str:
-    """Whether its agent runs, how many messages wait, what is planned next."""
+def status_text(tx: Transaction, services: Services, group: Group) -> str:
+    """Whether its agent runs, how many messages wait, what it used and asked, what is planned next."""
     planned = [(at, task) for task in tasks.of_group(tx, group.folder) if (at := _planned_at(task))]
     lines = [
         say(_STATUS[agents.is_chat_at_work(tx, group.jid)], group.locale),
         say(Say.STATUS_WAITING, group.locale, count=len(messages.pending_triggers(tx, group.jid))),
+    ]
+    if notices.is_told(tx, f"{FULL}:{group.jid}"):
+        lines.insert(1, say(Say.STATUS_FILES_FULL, group.locale))
+    if notices.is_told(tx, f"{SPENT}:{group.jid}"):
+        lines.insert(1, say(Say.STATUS_BUDGET_SPENT, group.locale))
+    lines += _used(tx, services, group)
+    lines += [
+        say(Say.STATUS_QUESTION, group.locale, number=question.number)
+        for question in questions.open_in(tx, group.jid)
     ]
     if planned:
         at, task = min(planned, key=lambda each: (each[0], each[1].task_id))
@@ -29,6 +42,15 @@ def status_text(tx: Transaction, group: Group) -> str:
     else:
         lines.append(say(Say.STATUS_NO_TASK, group.locale))
     return "\n".join(lines)
+
+
+def _used(tx: Transaction, services: Services, group: Group) -> list[str]:
+    """What it used of its provider, if it did."""
+    spent = spent_now(tx, group, zone_of(services, group), at=services.clock.now())
+    tokens, usd = f"{spent.tokens_today:,}", f"{spent.usd_this_month:,.2f}"
+    if spent.usd_this_month:
+        return [say(Say.STATUS_USED_WITH_COST, group.locale, tokens=tokens, usd=usd)]
+    return [say(Say.STATUS_USED, group.locale, tokens=tokens)] if spent.tokens_today else []
 
 
 def tasks_text(tx: Transaction, group: Group) -> str:

@@ -27,9 +27,22 @@ class Context:
     rights: Rights = Rights.OPERATOR
 
 
-async def as_it_is(services: Services, request: Any) -> Any:
+async def as_it_is(services: Services, caller: Caller, request: Any) -> Any:
     """Nothing to prepare: the command takes the request itself."""
     return request
+
+
+def never_long(request: Any) -> bool:
+    """Preparing takes no time worth speaking of."""
+    return False
+
+
+async def nothing_to_release(services: Services, prepared: Any) -> None:
+    """What was prepared holds nothing but memory."""
+
+
+async def nothing_to_finish(services: Services, result: Mapping[str, object]) -> None:
+    """The store has the whole effect."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +51,16 @@ class Command:
 
     prepare: what can be worked out from the request alone, outside of the store's thread; it refuses
     nothing. run: a plain function of the transaction and of what was prepared, so that no await can
-    stand in it.
+    stand in it. release: gives up what was prepared, where `run` was not carried out with it.
+    takes_long: whether preparing a request is so much work that others are not to wait for it.
+    finish: what is left to do outside of the store, given the result; it may come again after a crash.
     """
 
     request: type[Wire]
     name: str
     target: Callable[[Transaction, Any], Target]
     run: Callable[[Transaction, Context, Any], Mapping[str, object]]
-    prepare: Callable[[Services, Any], Awaitable[Any]] = as_it_is
+    prepare: Callable[[Services, Caller, Any], Awaitable[Any]] = as_it_is
+    release: Callable[[Services, Any], Awaitable[None]] = nothing_to_release
+    takes_long: Callable[[Any], bool] = never_long
+    finish: Callable[[Services, Mapping[str, object]], Awaitable[None]] = nothing_to_finish

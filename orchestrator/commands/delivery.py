@@ -4,15 +4,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from orchestrator.commands.outgoing import queue_notice
+from orchestrator.commands.contacts import people_called
+from orchestrator.commands.operator_alerts import tell_operators
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.messages import OutboxItem, OutboxStatus, Receipt
 from orchestrator.contracts.seams import Topic
 from orchestrator.core.backoff import delay_s, is_due
+from orchestrator.core.chat.attachments import MAX_CAPTION_CHARS
 from orchestrator.core.states.outbox import OUTBOX, OutboxEvent
 from orchestrator.core.wording import Say, say
-from orchestrator.store import groups, outbox
+from orchestrator.store import groups, messages, outbox
 from orchestrator.store.database import Transaction
 
 _HOLD_UNKNOWN_FOR: Final = timedelta(hours=1)
@@ -21,9 +23,14 @@ _CARRIES_TIME_AFTER: Final = timedelta(hours=6)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextText:
-    """What a chat's sender does now: send `item`, or look again at `not_before` (None: nothing waits)."""
+    """What a chat's sender does now: send `item`, or look again at `not_before` (None: nothing waits).
+
+    reply_to_sender: who wrote what it answers. mentions: whom it calls by a number.
+    """
 
     item: OutboxItem | None = None
+    reply_to_sender: Jid | None = None
+    mentions: tuple[Jid, ...] = ()
     not_before: datetime | None = None
 
 
@@ -42,13 +49,21 @@ def claim_next(tx: Transaction, services: Services, chat: Jid, *, at: datetime) 
             if is_held and not is_due(held_until, now=at, longest=_HOLD_UNKNOWN_FOR):
                 return NextText(not_before=held_until)
             OUTBOX.check(item.status, OutboxEvent.RESENT)
-            return NextText(item=outbox.claim(tx, item, is_resend=True))
+            return _to_send(tx, outbox.claim(tx, item, is_resend=True))
         longest = timedelta(seconds=services.settings.outbox.backoff_most_s)
         if not is_due(send_after, now=at, longest=longest):
             return NextText(not_before=send_after)
         OUTBOX.check(item.status, OutboxEvent.CLAIMED)
-        return NextText(item=outbox.claim(tx, item, is_resend=False))
+        return _to_send(tx, outbox.claim(tx, item, is_resend=False))
     return NextText()
+
+
+def _to_send(tx: Transaction, item: OutboxItem | None) -> NextText:
+    if item is None:
+        return NextText()
+    reply_to = item.reply_to
+    sender = None if reply_to is None else messages.sender_of(tx, item.chat_jid, reply_to)
+    return NextText(item=item, reply_to_sender=sender, mentions=people_called(tx, item.text))
 
 
 def note_sent(tx: Transaction, item: OutboxItem, receipt: Receipt, *, at: datetime) -> None:
@@ -88,22 +103,20 @@ def _fail(
     """It will not be sent; the operator is told now, the agent in its next turn."""
     outbox.move(tx, item, now=OUTBOX.after(item.status, event), at=at, error=why)
     tx.wake(Topic.CHAT_VIEW)
-    main, group = groups.main(tx), groups.by_jid(tx, item.chat_jid)
-    if main is None or main.jid == item.chat_jid:
-        return
-    queue_notice(
+    group = groups.by_jid(tx, item.chat_jid)
+    tell_operators(
         tx,
         services,
-        chat=main.jid,
         what=Say.DELIVERY_FAILED,
         incident=f"undelivered:{item.id}",
         at=at,
+        about=item.chat_jid,
         chat_name=group.name if group is not None else item.chat_jid,
     )
 
 
-def forget_in_flight(tx: Transaction, *, at: datetime) -> list[OutboxItem]:
-    """At a start: what an earlier process was sending is unknown now."""
+def mark_in_flight_unknown(tx: Transaction, *, at: datetime) -> list[OutboxItem]:
+    """At a start: the fate of what an earlier process was sending is unknown now. Gives those texts."""
     items = outbox.in_flight(tx)
     for item in items:
         note_unknown(tx, item, why="the orchestrator was stopped while sending", at=at)
@@ -113,12 +126,15 @@ def forget_in_flight(tx: Transaction, *, at: datetime) -> list[OutboxItem]:
 def text_to_send(services: Services, item: OutboxItem, *, locale: str, at: datetime) -> str:
     """The text as it goes out: one that waited for hours carries its time, one sent again says so."""
     text, limit = item.text, services.text_limit(item.chat_jid)
+    if item.file is not None:
+        limit = min(limit, MAX_CAPTION_CHARS)
     if item.part == 1 and at - item.created_at >= _CARRIES_TIME_AFTER:
         prefix = say(Say.DELAYED_PREFIX, locale, time=f"{item.created_at:%Y-%m-%d %H:%M} UTC")
         text = _if_it_fits(prefix + text, limit, otherwise=text)
     if item.was_resent:
-        text = _if_it_fits(f"{text}\n\n{say(Say.RESENT_NOTE, locale)}", limit, otherwise=text)
-    return text
+        note = say(Say.RESENT_NOTE, locale)
+        text = _if_it_fits(f"{text}\n\n{note}" if text else note, limit, otherwise=text)
+    return text.strip() if item.file is not None else text
 
 
 def _if_it_fits(noted: str, limit: int, *, otherwise: str) -> str:

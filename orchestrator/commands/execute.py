@@ -1,21 +1,40 @@
-"""One way into every command: authorise, run, remember the answer, commit, wake."""
+"""The way in for requests of boxes: authorise, run, remember the answer, commit, wake.
 
+Operators' requests come by `operator_requests`, to the same commands under the same authority; nothing is
+remembered of them, since whoever asks waits for the answer.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from orchestrator.commands.catalog import CATALOG
 from orchestrator.commands.command import Context
+from orchestrator.commands.proposals import Wish, propose
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller
-from orchestrator.contracts.errors import DovecoteError, InvalidRequest, Unavailable
-from orchestrator.contracts.ids import BoxName, RequestId
+from orchestrator.contracts.errors import ConfirmationNeeded, DovecoteError, InvalidRequest, Unavailable
+from orchestrator.contracts.ids import AgentId, BoxName, RequestId
 from orchestrator.contracts.records.rights import Rights
 from orchestrator.contracts.wire.codec import Wire
 from orchestrator.contracts.wire.replies import Reply, ReplyError
 from orchestrator.core.authority import allow
 from orchestrator.store import agents, requests
-from orchestrator.store.database import Transaction
-from orchestrator.store.requests import RequestKey
+from orchestrator.store.database import HalfDone, Transaction
+from orchestrator.store.requests import Answered, RequestKey
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One request file: who asks for what. key: what the store knows the file by."""
+
+    caller: AgentCaller
+    request: Wire
+    key: RequestKey
+    request_id: RequestId | None
 
 
 async def execute_request(
@@ -26,72 +45,227 @@ async def execute_request(
     key: RequestKey,
     request_id: RequestId | None,
 ) -> Reply:
-    """Do what a request file asks, once, and give its answer; durable when it returns.
+    """As `execute_requests`, of one. Raises what keeps it from being done."""
+    asked = Asked(caller=caller, request=request, key=key, request_id=request_id)
+    (outcome,) = await execute_requests(services, [asked])
+    if isinstance(outcome, Exception):
+        raise outcome
+    return outcome
 
-    Met again, by its key or by its id with the same body, it gives the stored answer. A refusal is
-    an answer. Raises Unavailable when the store cannot commit: the file must stay.
+
+async def execute_requests(
+    services: Services, batch: Sequence[Asked], *, gone: Sequence[RequestKey] = ()
+) -> list[Reply | Exception]:
+    """Do what request files ask, in order, each once, and give the answers; durable when it returns.
+
+    Met again, by its key or by its id with the same body, one gives the stored answer. A refusal is
+    an answer. An exception, in its place, says that this one had no effect and is not remembered:
+    Unavailable that its file must stay, any other that our own code failed on it.
+    Raises Unavailable when the store cannot commit: then all of the files must stay.
+    gone: files of earlier batches that are removed; what bears such a name now is another request.
     """
-    asked = _Asked(
-        services=services,
-        caller=caller,
-        request=request,
-        prepared=await CATALOG[type(request)].prepare(services, request),
-        key=key,
-        request_id=request_id,
-    )
+    prepared = await _prepare(services, batch)
+    at = services.clock.now()
+
+    def body(tx: Transaction) -> list[_Answer | Exception]:
+        requests.close_all(tx, gone)
+        return _answer_all(tx, services, at, batch, prepared)
+
     try:
-        return await services.db.run(asked.answer)
-    except Unavailable:
+        outcomes = await services.db.run(body)
+    except BaseException:
+        for asked, each in zip(batch, prepared, strict=True):
+            await _release(services, asked, each)
         raise
-    except DovecoteError as refusal:
-        # Whatever the command had written is undone with its transaction; only the answer stays.
-        reply = _refusal(request_id, refusal)
-        return await services.db.run(lambda tx: asked.keep(tx, reply))
+    return [
+        await _finished(services, asked, each, outcome)
+        for asked, each, outcome in zip(batch, prepared, outcomes, strict=True)
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    """One request file and what is known of it. prepared: what its command made of the request."""
+class _Unprepared:
+    """Why a command could make nothing of its request."""
 
-    services: Services
-    caller: AgentCaller
-    request: Wire
-    prepared: Any
-    key: RequestKey
-    request_id: RequestId | None
+    fault: Exception
 
-    def answer(self, tx: Transaction) -> Reply:
-        """The stored answer, or the command's. Raises what the command refuses."""
-        if (known := requests.find(tx, self.key)) is not None:
-            return known
-        if self.request_id is not None:
-            earlier = requests.by_id(tx, self.caller.agent_id, self.request_id)
-            if earlier is not None and earlier[1] != self.key.sha256:
-                raise _same_id_other_body(self.request_id)
-            if earlier is not None:
-                return self.keep(tx, earlier[0])
-        return self.keep(tx, self._run(tx))
 
-    def keep(self, tx: Transaction, reply: Reply) -> Reply:
-        """Remember the answer with the key of the file."""
-        at = self.services.clock.now()
-        requests.add(tx, self.key, reply, agent_id=self.caller.agent_id, request_id=self.request_id, at=at)
-        return reply
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    """is_done: whether the command was carried out for it."""
 
-    def _run(self, tx: Transaction) -> Reply:
-        command = CATALOG[type(self.request)]
-        agent = agents.get(tx, self.caller.agent_id)
+    reply: Reply
+    is_done: bool
+
+
+_Attempt = Callable[[Callable[[], _Answer]], _Answer | Exception]
+
+
+async def _prepare(services: Services, batch: Sequence[Asked]) -> list[Any]:
+    """What each command makes of its request; those that take long do so together."""
+    prepared: list[Any] = [None] * len(batch)
+
+    async def prepare(number: int, asked: Asked) -> None:
+        try:
+            prepare_one = CATALOG[type(asked.request)].prepare
+            prepared[number] = await prepare_one(services, asked.caller, asked.request)
+        # A fault of ours on this one is nothing that the others of the batch may suffer for.
+        except Exception as fault:
+            prepared[number] = _Unprepared(fault=fault)
+
+    async with asyncio.TaskGroup() as long_ones:
+        for number, asked in enumerate(batch):
+            if CATALOG[type(asked.request)].takes_long(asked.request):
+                long_ones.create_task(prepare(number, asked), name="prepare request")
+            else:
+                await prepare(number, asked)
+    return prepared
+
+
+async def _release(services: Services, asked: Asked, prepared: Any) -> None:
+    if not isinstance(prepared, _Unprepared):
+        await CATALOG[type(asked.request)].release(services, prepared)
+
+
+async def _finished(
+    services: Services, asked: Asked, prepared: Any, outcome: "_Answer | Exception"
+) -> Reply | Exception:
+    """The answer, once the rest of the effect is done outside of the store."""
+    try:
+        if isinstance(outcome, Exception):
+            await _release(services, asked, prepared)
+            return outcome
+        if not outcome.is_done:
+            await _release(services, asked, prepared)
+        if outcome.reply.result is not None:
+            await CATALOG[type(asked.request)].finish(services, outcome.reply.result)
+    # As in `_prepare`; the request is known by its key when it is met again.
+    except Exception as fault:
+        return fault
+    return outcome.reply
+
+
+def _answer_all(
+    tx: Transaction, services: Services, at: datetime, batch: Sequence[Asked], prepared: Sequence[Any]
+) -> "list[_Answer | Exception]":
+    """As `_Batch.answer_all`: first as if none would fail half-way, since a savepoint each costs a third."""
+    quick = _Batch(tx, services, at, attempt=tx.attempt_unsaved)
+    outcomes = tx.attempt(lambda: quick.answer_all(batch, prepared))
+    if isinstance(outcomes, HalfDone):
+        return _Batch(tx, services, at, attempt=tx.attempt).answer_all(batch, prepared)
+    if isinstance(outcomes, Exception):
+        raise outcomes
+    return outcomes
+
+
+class _Batch:
+    """Requests that share a transaction; what is refused is undone alone. attempt: how that is seen to."""
+
+    def __init__(self, tx: Transaction, services: Services, at: datetime, *, attempt: "_Attempt") -> None:
+        self._tx = tx
+        self._attempt = attempt
+        self._services = services
+        self._at = at
+        self._rights: dict[AgentId, Rights] = {}
+        self._open_boxes = requests.open_boxes(tx)
+        self._effects: Counter[AgentId] = Counter()
+        self._answered: dict[RequestKey, Answered] = {}
+        self._by_id: dict[tuple[AgentId, RequestId], Answered] = {}
+
+    def answer_all(self, batch: Sequence[Asked], prepared: Sequence[Any]) -> "list[_Answer | Exception]":
+        """Of each, in order, the answer, or what our own code failed with.
+
+        Behind one that has to wait the others of its box wait as well: order is the agent's order.
+        """
+        # Asked for once: no request changes them.
+        self._rights = agents.rights_of(self._tx, {asked.caller.agent_id for asked in batch})
+        outcomes: list[_Answer | Exception] = []
+        held: set[BoxName] = set()
+        for asked, each in zip(batch, prepared, strict=True):
+            if asked.key.box in held:
+                outcome: _Answer | Exception = Unavailable("An earlier request of its box waits.")
+            else:
+                outcome = self._answer(asked, each)
+            if isinstance(outcome, Unavailable):
+                held.add(asked.key.box)
+            outcomes.append(outcome)
+        requests.add_all(self._tx, list(self._answered.values()), at=self._at)
+        for agent_id, count in self._effects.items():
+            agents.count_effect(self._tx, agent_id, count)
+        return outcomes
+
+    def _answer(self, asked: Asked, prepared: Any) -> "_Answer | Exception":
+        if isinstance(prepared, _Unprepared):
+            return prepared.fault
+        outcome = self._attempt(lambda: self._known(asked) or self._run(asked, prepared))
+        if isinstance(outcome, DovecoteError) and not isinstance(outcome, Unavailable):
+            # Whatever the command had written is undone; only the answer stays.
+            return self._keep(asked, _refusal(asked.request_id, outcome), is_done=False)
+        return outcome
+
+    def _known(self, asked: Asked) -> _Answer | None:
+        """The stored answer, if there is one."""
+        if (known := self._find(asked.key)) is not None:
+            return _Answer(reply=known, is_done=False)
+        if asked.request_id is None:
+            return None
+        earlier = self._find_by_id(asked.caller.agent_id, asked.request_id)
+        if earlier is None:
+            return None
+        reply, sha256 = earlier
+        if sha256 != asked.key.sha256:
+            raise _same_id_other_body(asked.request_id)
+        return self._keep(asked, reply, is_done=False)
+
+    def _find(self, key: RequestKey) -> Reply | None:
+        """The answer given to the very file; of most boxes the store knows none, as all are gone."""
+        if key in self._answered:
+            return self._answered[key].reply
+        return requests.find(self._tx, key) if key.box in self._open_boxes else None
+
+    def _find_by_id(self, agent_id: AgentId, request_id: RequestId) -> tuple[Reply, bytes] | None:
+        if (stored := requests.by_id(self._tx, agent_id, request_id)) is not None:
+            return stored
+        known = self._by_id.get((agent_id, request_id))
+        return None if known is None else (known.reply, known.key.sha256)
+
+    def _keep(self, asked: Asked, reply: Reply, *, is_done: bool) -> _Answer:
+        """Remember the answer with the key of the file; it is stored with those of the others."""
+        agent_id, request_id = asked.caller.agent_id, asked.request_id
+        answered = Answered(key=asked.key, reply=reply, agent_id=agent_id, request_id=request_id)
+        self._answered[asked.key] = answered
+        if request_id is not None:
+            self._by_id.setdefault((agent_id, request_id), answered)
+        return _Answer(reply=reply, is_done=is_done)
+
+    def _run(self, asked: Asked, prepared: Any) -> _Answer:
+        command = CATALOG[type(asked.request)]
         context = Context(
-            services=self.services,
-            caller=self.caller,
-            at=self.services.clock.now(),
-            key=_text_key(self.key),
-            rights=Rights.BOT if agent is None else agent.rights,
+            services=self._services,
+            caller=asked.caller,
+            at=self._at,
+            key=_text_key(asked.key),
+            rights=self._rights.get(asked.caller.agent_id, Rights.BOT),
         )
-        allow(self.caller, command.name, command.target(tx, self.request), rights=context.rights)
-        result = command.run(tx, context, self.prepared)
-        agents.count_effect(tx, self.caller.agent_id)
-        return Reply(request_id=self.request_id or RequestId(""), ok=True, result=result)
+        try:
+            allow(
+                asked.caller,
+                command.name,
+                command.target(self._tx, asked.request),
+                rights=context.rights,
+                register_from=self._services.settings.register_group_from,
+            )
+        except ConfirmationNeeded:
+            # Unlike a refusal it leaves something behind, so it must not undo the transaction.
+            wish = Wish(context=context, command=command, request=asked.request, prepared=prepared)
+            refused = self._keep(asked, _refusal(asked.request_id, propose(self._tx, wish)), is_done=False)
+            self._effects[asked.caller.agent_id] += 1
+            return refused
+        result = command.run(self._tx, context, prepared)
+        reply = Reply(request_id=asked.request_id or RequestId(""), ok=True, result=result)
+        done = self._keep(asked, reply, is_done=True)
+        self._effects[asked.caller.agent_id] += 1
+        return done
 
 
 async def unwritten_replies(services: Services) -> list[tuple[BoxName, Reply]]:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
@@ -19,7 +20,7 @@ from orchestrator.core.text_cleaning import clean_name
 from orchestrator.core.wording import CATALOGUES, knows_language
 from orchestrator.settings.tree import is_timezone
 from orchestrator.shipped import template_for
-from orchestrator.store import groups
+from orchestrator.store import contacts, groups
 from orchestrator.store.database import Transaction
 from orchestrator.store.group_folders import create_group_folder
 
@@ -63,12 +64,7 @@ async def add_group(services: Services, caller: Caller, new: NewGroup) -> Group:
     """Register a chat and make its folder. Raises InvalidRequest, Conflict or Forbidden."""
     allow(caller, "manage_groups", Target(chat_jid=new.jid, group=None, is_registered=False))
     folder = _valid_folder(new.folder)
-    values = _columns(services, new)
-    if not is_chat_id(new.jid):
-        raise InvalidRequest(
-            f"{new.jid[:200]!r} is not the id of a chat.",
-            suggestion="Give one such as console:main or 1203@g.us.",
-        )
+    _columns(services, new)
     await services.db.run(lambda tx: _refuse_taken(tx, folder, new))
     template = await asyncio.to_thread(partial(template_for, is_main=new.is_main))
     await asyncio.to_thread(
@@ -79,13 +75,16 @@ async def add_group(services: Services, caller: Caller, new: NewGroup) -> Group:
         adopt=new.adopt,
     )
     at = services.clock.now()
+    return await services.db.run(lambda tx: store_group(tx, services, new, at=at))
 
-    def body(tx: Transaction) -> Group:
-        _refuse_taken(tx, folder, new)
-        tx.wake(Topic.SNAPSHOTS)
-        return groups.add(tx, folder=folder, jid=new.jid, name=values["name"], added_at=at, values=values)
 
-    return await services.db.run(body)
+def store_group(tx: Transaction, services: Services, new: NewGroup, *, at: datetime) -> Group:
+    """Register a chat whose folder is the caller's to make. Raises InvalidRequest, Conflict."""
+    folder = _valid_folder(new.folder)
+    values = _columns(services, new)
+    _refuse_taken(tx, folder, new)
+    tx.wake(Topic.SNAPSHOTS)
+    return groups.add(tx, folder=folder, jid=new.jid, name=values["name"], added_at=at, values=values)
 
 
 async def list_groups(services: Services) -> list[Group]:
@@ -167,6 +166,11 @@ def _valid_folder(name: str) -> GroupFolder:
 
 
 def _columns(services: Services, new: NewGroup) -> dict[str, Any]:
+    if not is_chat_id(new.jid):
+        raise InvalidRequest(
+            f"{new.jid[:200]!r} is not the id of a chat.",
+            suggestion="Give one such as console:main or 1203@g.us.",
+        )
     assistant = services.settings.assistant
     assistant_name = clean_name(_given(new.assistant_name, assistant.name))
     if new.locale is not None:
@@ -244,11 +248,12 @@ def _refuse_taken(tx: Transaction, folder: GroupFolder, new: NewGroup) -> None:
             f"Folder {folder!r} belongs to group {taken.name!r} ({taken.jid}) already.",
             suggestion="Choose another folder.",
         )
-    if (taken := groups.by_jid(tx, new.jid)) is not None:
-        raise Conflict(
-            f"Chat {new.jid} is registered already, as group {taken.folder!r}.",
-            suggestion=f"Change that one: dovecote group set {taken.folder} …",
-        )
+    for jid in sorted(contacts.ids_of(tx, new.jid)):
+        if (taken := groups.by_jid(tx, jid)) is not None:
+            raise Conflict(
+                f"Chat {new.jid} is registered already, as group {taken.folder!r}.",
+                suggestion=f"Change that one: dovecote group set {taken.folder} …",
+            )
     if new.is_main and (taken := groups.main(tx)) is not None:
         raise Conflict(
             f"Group {taken.folder!r} is main already, and exactly one group is.",

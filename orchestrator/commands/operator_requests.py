@@ -17,7 +17,7 @@ from orchestrator.contracts.records.messages import StoredMessage
 from orchestrator.contracts.records.tasks import Task, TaskRun
 from orchestrator.contracts.wire.codec import Wire
 from orchestrator.core.authority import allow
-from orchestrator.store import messages, task_runs, tasks
+from orchestrator.store import message_views, task_runs, tasks
 from orchestrator.store.database import Transaction
 from orchestrator.store.refusals import list_refusals
 
@@ -31,13 +31,15 @@ async def ask_as_operator(services: Services, request: Wire) -> Mapping[str, obj
         services=services, caller=OperatorCaller(), at=services.clock.now(), key=new_id("operator")
     )
 
-    prepared = await command.prepare(services, request)
+    prepared = await command.prepare(services, context.caller, request)
 
     def body(tx: Transaction) -> Mapping[str, object]:
         allow(context.caller, command.name, command.target(tx, request))
         return command.run(tx, context, prepared)
 
-    return await services.db.run(body)
+    result = await services.db.run(body)
+    await command.finish(services, result)
+    return result
 
 
 async def show_task(services: Services, task_id: str) -> Mapping[str, object]:
@@ -63,7 +65,7 @@ async def task_history(services: Services, task_id: str, *, count: int) -> list[
 async def recent_messages(services: Services, chat: Jid | None, *, count: int) -> list[Mapping[str, object]]:
     """The newest messages of one chat or of all, oldest first, with what became of them."""
     async with services.db.reader() as reader:
-        return [_message_view(each) for each in await messages.newest(reader, chat, count=count)]
+        return [_message_view(each) for each in await message_views.newest(reader, chat, count=count)]
 
 
 async def refused_requests(services: Services, box: str | None, *, count: int) -> list[Mapping[str, object]]:

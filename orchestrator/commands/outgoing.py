@@ -11,11 +11,12 @@ from orchestrator.contracts.ids import AgentId, Jid, MessageId, TurnId
 from orchestrator.contracts.records.messages import TextSource
 from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.framing import MAX_TEXT_BYTES
+from orchestrator.core.chat.attachments import OutboxPart
 from orchestrator.core.chat.splitting import split_text
 from orchestrator.core.chat.transcript import strip_internal
 from orchestrator.core.text_cleaning import cap_text, clean_text
 from orchestrator.core.wording import Say, say
-from orchestrator.store import groups, outbox
+from orchestrator.store import groups, outbox, outbox_files
 from orchestrator.store.database import Transaction
 
 _LONG_CHARS: Final = 4_096
@@ -67,15 +68,39 @@ def queue_text(
     at: datetime,
     agent_id: AgentId | None = None,
     turn_id: TurnId | None = None,
-    reply_to: MessageId | None = None,
 ) -> bool:
     """Put a text into the outbox; False if it has no parts or was put there before."""
+    return queue_parts(
+        tx,
+        chat=chat,
+        parts=[OutboxPart(text=text) for text in parts],
+        source=source,
+        source_key=source_key,
+        at=at,
+        agent_id=agent_id,
+        turn_id=turn_id,
+    )
+
+
+def queue_parts(
+    tx: Transaction,
+    *,
+    chat: Jid,
+    parts: Sequence[OutboxPart],
+    source: TextSource,
+    source_key: str,
+    at: datetime,
+    agent_id: AgentId | None = None,
+    turn_id: TurnId | None = None,
+    reply_to: MessageId | None = None,
+) -> bool:
+    """Put messages of one origin into the outbox; False if there are none or they were put there before."""
     if not parts:
         return False
     ids = outbox.add(
         tx,
         chat_jid=chat,
-        parts=parts,
+        parts=[part.text for part in parts],
         source=source,
         source_key=source_key,
         at=at,
@@ -83,14 +108,26 @@ def queue_text(
         turn_id=turn_id,
         reply_to=reply_to,
     )
+    if ids:
+        for outbox_id, part in zip(ids, parts, strict=True):
+            if part.file is not None:
+                outbox_files.attach(tx, outbox_id, part.file)
     tx.wake(Topic.OUTBOX)
     return bool(ids)
 
 
 def queue_notice(
-    tx: Transaction, services: Services, *, chat: Jid, what: Say, incident: str, at: datetime, **facts: object
+    tx: Transaction,
+    services: Services,
+    *,
+    chat: Jid,
+    what: Say,
+    incident: str,
+    at: datetime,
+    words_of: AgentId | None = None,
+    **facts: object,
 ) -> bool:
-    """Tell a chat a sentence of our own, once an incident."""
+    """Tell a chat a sentence of our own, once an incident. words_of: the agent whose words are in it."""
     group = groups.by_jid(tx, chat)
     locale = group.locale if group is not None else services.settings.assistant.locale
     return queue_text(
@@ -100,4 +137,5 @@ def queue_notice(
         source=TextSource.NOTICE,
         source_key=incident,
         at=at,
+        agent_id=words_of,
     )

@@ -13,7 +13,7 @@ from orchestrator.commands.services import Services
 from orchestrator.commands.tasks import sees_all_groups, task_view
 from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.records.rights import Rights
-from orchestrator.store import agents, chats, tasks
+from orchestrator.store import agents, chats, facts, tasks
 from orchestrator.store.chats import KnownChat
 from orchestrator.store.database import Transaction
 
@@ -31,11 +31,10 @@ class BoxSnapshots:
 
 async def box_snapshots(services: Services, caller: AgentCaller) -> BoxSnapshots:
     """What the agent of a box may see now: main all, while only operators spoke to it; others their own."""
-    at = services.clock.now()
-    return await services.db.run(lambda tx: _snapshots(tx, caller, at))
+    return await services.db.run(lambda tx: _snapshots(tx, caller))
 
 
-def _snapshots(tx: Transaction, caller: AgentCaller, at: datetime) -> BoxSnapshots:
+def _snapshots(tx: Transaction, caller: AgentCaller) -> BoxSnapshots:
     agent = agents.get(tx, caller.agent_id)
     own_tasks = tasks.of_group(tx, caller.group)
     if sees_all_groups(caller, Rights.BOT if agent is None else agent.rights):
@@ -46,7 +45,7 @@ def _snapshots(tx: Transaction, caller: AgentCaller, at: datetime) -> BoxSnapsho
     return BoxSnapshots(
         tasks=json.dumps(_that_fit(task_view(task) for task in (*own_tasks, *others)), ensure_ascii=False),
         groups=json.dumps(
-            {"groups": _that_fit(_group(chat) for chat in known), "lastSync": at.isoformat()},
+            {"groups": _that_fit(_group(chat) for chat in known), "lastSync": _iso(facts.last_sync(tx))},
             ensure_ascii=False,
         ),
     )
@@ -68,6 +67,10 @@ def _group(chat: KnownChat) -> Mapping[str, object]:
         "jid": chat.jid,
         "name": chat.name,
         "folder": chat.folder,
-        "lastActivity": None if chat.last_activity_at is None else chat.last_activity_at.isoformat(),
+        "lastActivity": _iso(chat.last_activity_at),
         "isRegistered": chat.folder is not None,
     }
+
+
+def _iso(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat()

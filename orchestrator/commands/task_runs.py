@@ -1,6 +1,6 @@
 """The life of a task's run: a slot claimed, started, ended well or badly. Source: contracts.md section 7."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -85,6 +85,32 @@ def pause_tasks_of_gone_group(tx: Transaction, folder: GroupFolder, *, at: datet
             _pause_for_good_reason(tx, task, TaskEvent.GROUP_GONE, _why_gone(folder))
 
 
+def stop_runs(
+    tx: Transaction, services: Services, task: Task, *, spare: AgentId | None, at: datetime
+) -> TaskRun | None:
+    """Nobody wants this task any more: no run of it begins, and the one under way is over; that one.
+
+    Its agent is told to stop by who looks at `stopped_runs`. spare: the agent that asks: it may finish.
+    """
+    for waits in task_runs.claimed_of_task(tx, task.task_id):
+        pass_over(tx, waits, why=f"the task is {task.status}", at=at)
+    run = task_runs.started_of_task(tx, task.task_id)
+    if run is None or run.agent_id == spare:
+        return None
+    status = TASK_RUN.after(run.status, RunEvent.STOPPED)
+    stopped = replace(run, status=status, ended_at=at, failure=None, error=f"the task was {task.status}")
+    task_runs.write(tx, stopped, was=run.status)
+    _note_end(tx, services, stopped, at=at)
+    tx.wake(Topic.MESSAGES)
+    return stopped
+
+
+def stopped_runs(tx: Transaction, runs: Collection[RunId]) -> list[RunId]:
+    """Those that are not wanted any more."""
+    found = (task_runs.get(tx, run_id) for run_id in runs)
+    return [run.run_id for run in found if run is not None and run.status is RunStatus.STOPPED]
+
+
 def pass_over(tx: Transaction, run: TaskRun, *, why: str, at: datetime) -> None:
     """A claimed run will not begin, and nobody needs to hear of it; the history says why."""
     status = TASK_RUN.after(run.status, RunEvent.PASSED_OVER)
@@ -158,14 +184,17 @@ def _give_up_waiting(tx: Transaction, services: Services, run: TaskRun, *, at: d
 
 
 def note_output(tx: Transaction, agent_id: AgentId, text: str) -> bool:
-    """Keep what the run says, up to a bound; whether its task wants it in the chat."""
+    """Keep what the run says, up to a bound; whether its task wants it in the chat.
+
+    What a run says that was stopped on wish is kept only.
+    """
     run = task_runs.of_agent(tx, agent_id)
     if run is None:
         return True
     said = f"{run.output}\n{text}" if run.output else text
     task_runs.write(tx, replace(run, output=said[:_MAX_OUTPUT_CHARS]), was=run.status)
     task = tasks.get(tx, run.task_id)
-    return task is None or task.notify
+    return run.status is not RunStatus.STOPPED and (task is None or task.notify)
 
 
 def end_run_well(tx: Transaction, services: Services, agent: Agent, *, at: datetime) -> None:
@@ -210,9 +239,12 @@ def end_run_badly(
     event: RunEvent,
     why: str,
     at: datetime,
-    failure: FailureClass = FailureClass.AGENT,
+    failure: FailureClass | None = FailureClass.AGENT,
 ) -> None:
-    """The run failed, ran out of time or was broken off with effects; the fifth in a row pauses the task."""
+    """The run failed, ran out of time, was broken off with effects or stopped on wish.
+
+    The fifth failure in a row pauses the task.
+    """
     run = task_runs.of_agent(tx, agent.agent_id)
     if run is None or run.status is not RunStatus.STARTED:
         return
@@ -289,10 +321,10 @@ def _note_end(tx: Transaction, services: Services, run: TaskRun, *, at: datetime
 
 
 def _failures_after(task: Task, run: TaskRun) -> int:
-    """In a row: what was our doing neither counts nor ends the row."""
+    """In a row: what was our doing, or people's, neither counts nor ends the row."""
     if run.status is RunStatus.SUCCEEDED:
         return 0
-    is_ours = run.failure is FailureClass.HOST or run.status is RunStatus.MISSED
+    is_ours = run.failure is FailureClass.HOST or run.status in (RunStatus.MISSED, RunStatus.STOPPED)
     return task.failures if is_ours else task.failures + 1
 
 

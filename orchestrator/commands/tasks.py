@@ -7,11 +7,10 @@ from typing import Any, Final
 
 from orchestrator.commands.command import Command, Context
 from orchestrator.commands.services import Services
-from orchestrator.commands.task_runs import pass_over
+from orchestrator.commands.task_runs import pass_over, stop_runs
 from orchestrator.contracts.callers import AgentCaller, Caller
 from orchestrator.contracts.errors import (
     ErrorCode,
-    Forbidden,
     InvalidRequest,
     InvalidSchedule,
     LimitExceeded,
@@ -19,7 +18,7 @@ from orchestrator.contracts.errors import (
 )
 from orchestrator.contracts.ids import GroupFolder, RunId, TaskId, is_file_name, new_id
 from orchestrator.contracts.records.groups import Group
-from orchestrator.contracts.records.rights import Rights
+from orchestrator.contracts.records.rights import Rights, least
 from orchestrator.contracts.records.tasks import (
     CatchUp,
     ContextMode,
@@ -38,7 +37,7 @@ from orchestrator.contracts.wire.task_requests import (
     ScheduleTask,
     UpdateTask,
 )
-from orchestrator.core.authority import Target
+from orchestrator.core.authority import Target, no_such_task
 from orchestrator.core.states.task import TASK, TaskEvent
 from orchestrator.core.states.task_run import TASK_RUN
 from orchestrator.core.tasks.schedule import first_run, known_zone, next_run, parse_schedule, read_schedule
@@ -103,23 +102,29 @@ def schedule_task(tx: Transaction, context: Context, request: ScheduleTask) -> M
 
 
 def update_task(tx: Transaction, context: Context, request: UpdateTask) -> Mapping[str, object]:
-    """Change what is given of a task; a changed schedule or zone gives a new next run."""
+    """Change what is given of a task; a changed schedule or zone gives a new next run.
+
+    It gets the caller's rights where none of its words is left from before, else the lesser.
+    """
     task = _own_task(tx, context, request)
     _check_not_over(task)
+    prompt = task.prompt if request.prompt is None else _prompt(request.prompt)
+    title = _changed_title(task, request, prompt)
+    is_all_new = request.prompt is not None and (request.title is not None or title != task.title)
     zone = known_zone(request.timezone or task.timezone)
     kind = _word(ScheduleKind, request.schedule_type, "scheduleType") or task.kind
     value = request.schedule_value if request.schedule_value is not None else task.schedule_value
     changed = replace(
         task,
-        title=task.title if request.title is None else _title(request.title, task.prompt),
-        prompt=task.prompt if request.prompt is None else _prompt(request.prompt),
+        title=title,
+        prompt=prompt,
         kind=kind,
         schedule_value=value,
         timezone=zone.key,
         context_mode=_word(ContextMode, request.context_mode, "contextMode") or task.context_mode,
         catch_up=_word(CatchUp, request.catch_up, "catchUp") or task.catch_up,
         notify=task.notify if request.notify is None else request.notify,
-        rights=context.rights,
+        rights=context.rights if is_all_new else least(task.rights, context.rights),
     )
     if (kind, value, zone.key) != (task.kind, task.schedule_value, task.timezone):
         schedule = parse_schedule(
@@ -131,11 +136,12 @@ def update_task(tx: Transaction, context: Context, request: UpdateTask) -> Mappi
 
 
 def pause_task(tx: Transaction, context: Context, request: PauseTask) -> Mapping[str, object]:
-    """Let a task rest. One that rests already stays as it is."""
+    """Let a task rest: no run begins; one under way goes on. One that rests already stays as it is."""
     task = _own_task(tx, context, request)
     if task.status is TaskStatus.ACTIVE:
         task = _write(tx, replace(task, status=TASK.after(task.status, TaskEvent.PAUSED)), was=task.status)
-    return task_view(task)
+    run = task_runs.started_of_task(tx, task.task_id)
+    return task_view(task) if run is None else {**task_view(task), "runUnderWay": run.run_id}
 
 
 def resume_task(tx: Transaction, context: Context, request: ResumeTask) -> Mapping[str, object]:
@@ -161,12 +167,17 @@ def resume_task(tx: Transaction, context: Context, request: ResumeTask) -> Mappi
 
 
 def cancel_task(tx: Transaction, context: Context, request: CancelTask) -> Mapping[str, object]:
-    """End a task for good; its history is kept."""
+    """End a task for good and stop its run; its history is kept. A run that cancels its own task goes on."""
     task = _own_task(tx, context, request)
     if task.status in (TaskStatus.ACTIVE, TaskStatus.PAUSED):
         ended = replace(task, status=TASK.after(task.status, TaskEvent.CANCELLED), next_run_at=None)
         task = _write(tx, ended, was=task.status)
-    return task_view(task)
+    caller = context.caller
+    spare = caller.agent_id if isinstance(caller, AgentCaller) else None
+    stopped = stop_runs(tx, context.services, task, spare=spare, at=context.at)
+    if stopped is None:
+        return task_view(task)
+    return {**task_view(tasks.get(tx, task.task_id) or task), "stoppedRun": stopped.run_id}
 
 
 def run_task(tx: Transaction, context: Context, request: RunTask) -> Mapping[str, object]:
@@ -241,18 +252,9 @@ def _own_task(tx: Transaction, context: Context, request: NamedTask) -> Task:
     """The task. By an alias it can be named in its own group only: groupFolder, or else the caller's."""
     caller = context.caller
     own = caller.group if isinstance(caller, AgentCaller) else None
-    if isinstance(caller, AgentCaller) and not caller.is_main and request.group_folder not in (None, own):
-        raise Forbidden(
-            f"The group {request.group_folder!r} is not this agent's own.",
-            suggestion="Leave groupFolder out; only the main group's agent may name others.",
-        )
     task = tasks.named(tx, request.group_folder or own or GroupFolder(""), request.task_id)
     if task is None:
-        raise NotFound(
-            f"There is no task {request.task_id!r} here.",
-            code=ErrorCode.TASK_NOT_FOUND,
-            suggestion="Call list_tasks to see the ids of your tasks.",
-        )
+        raise no_such_task(request.task_id)
     return task
 
 
@@ -322,6 +324,13 @@ def _prompt(text: str) -> str:
     return prompt
 
 
+def _changed_title(task: Task, request: UpdateTask, prompt: str) -> str:
+    """A title that only was the beginning of the prompt goes with it."""
+    if request.title is None and task.title != _title(None, task.prompt):
+        return task.title
+    return _title(request.title, prompt)
+
+
 def _title(title: str | None, prompt: str) -> str:
     return clean_name(title or prompt)[:80]
 
@@ -361,7 +370,13 @@ def _list_target(tx: Transaction, request: ListTasks) -> Target:
 def _task_target(tx: Transaction, request: NamedTask) -> Target:
     """The group of the task that is named by its id; by an alias it can only be the caller's own."""
     task = tasks.get(tx, request.task_id)
-    return Target(chat_jid=None, group=task.group if task else request.group_folder, is_registered=True)
+    return Target(
+        chat_jid=None,
+        group=task.group if task else request.group_folder,
+        is_registered=True,
+        task_id=request.task_id,
+        asked_group=request.group_folder,
+    )
 
 
 COMMANDS: Final = (

@@ -1,11 +1,14 @@
 """The life of a turn: begun, its pairs taken, ended well or badly."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from orchestrator.commands.budget_notes import SPENT as BUDGET_INCIDENT
+from orchestrator.commands.operator_alerts import tell_operators
 from orchestrator.commands.outgoing import OutgoingText, queue_notice, queue_text
+from orchestrator.commands.questions import withdraw_questions
 from orchestrator.commands.services import Services
 from orchestrator.commands.task_runs import end_run_badly, end_run_well, hold_run, note_output
 from orchestrator.contracts.ids import Jid, TurnId
@@ -13,37 +16,54 @@ from orchestrator.contracts.records.agents import Agent, TurnOutcome
 from orchestrator.contracts.records.messages import MessageStatus, StoredMessage, TextSource
 from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnStarted, TurnStatus
+from orchestrator.core.agents.provider_trouble import ProviderTrouble, trouble_of
 from orchestrator.core.backoff import delay_s
 from orchestrator.core.chat.death import FIRST_WAIT_S, DeathCause, after_death
 from orchestrator.core.states.message import MESSAGE, MessageEvent
 from orchestrator.core.states.task_run import RunEvent
 from orchestrator.core.wording import Say
-from orchestrator.store import agents, messages, notices, outbox
+from orchestrator.store import agents, messages, notices, outbox, sessions
 from orchestrator.store.database import Transaction
 
 MOST_HOLD_S: Final = 300.0
 LONGEST_WAIT: Final = timedelta(seconds=MOST_HOLD_S)
 """Nothing makes a message wait longer than a hold does at a time."""
 HOLD_FOR: Final = timedelta(hours=24)
-_PROVIDER_CODES: Final = frozenset({"PROVIDER_RATE_LIMITED", "PROVIDER_OVERLOADED"})
+HOLD_FOR_A_BUDGET: Final = timedelta(days=32)
+"""A budget may be one of a month."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incident:
-    """A failure that is not a message's own. told_from: at which occurrence in a row the chat is told."""
+    """A failure that is not a message's own. told_from: at which occurrence in a row the chat is told.
+
+    sentence: None where whoever notices it tells of it. hold_for: how long messages wait for its end.
+    """
 
     name: str
-    sentence: Say
+    sentence: Say | None
     told_from: int
+    hold_for: timedelta = HOLD_FOR
 
 
 NO_START: Final = Incident(name="start", sentence=Say.CANNOT_START, told_from=3)
 """A start may fail once or twice by chance."""
+NOT_SET_UP: Final = Incident(name="setup", sentence=Say.NOT_SET_UP, told_from=1)
 NO_ROOM: Final = Incident(name="disk", sentence=Say.NO_ROOM, told_from=1)
 NO_PROVIDER: Final = Incident(name="provider", sentence=Say.PROVIDER_TROUBLE, told_from=1)
+REFUSED: Final = Incident(name="refused", sentence=Say.PROVIDER_REFUSES, told_from=1)
+NO_BUDGET: Final = Incident(name=BUDGET_INCIDENT, sentence=None, told_from=1, hold_for=HOLD_FOR_A_BUDGET)
+"""The meter tells of it."""
 
 
-HOLDING: Final = (NO_START, NO_ROOM, NO_PROVIDER)
+_TROUBLES: Final[Mapping[ProviderTrouble, Incident]] = {
+    ProviderTrouble.BUSY: NO_PROVIDER,
+    ProviderTrouble.REFUSES: REFUSED,
+    ProviderTrouble.SPENT: NO_BUDGET,
+}
+_SETUP_DETAILS: Final = "setup-details"
+_REFUSED_DETAILS: Final = "refused-details"
+HOLDING: Final = (NO_START, NOT_SET_UP, NO_ROOM, NO_PROVIDER, REFUSED, NO_BUDGET)
 """What messages of a chat may wait for."""
 
 
@@ -77,7 +97,11 @@ def _given_turn(tx: Transaction, agent: Agent, named: TurnId, inputs: Sequence[s
 
 
 def take_pair(tx: Transaction, key: PairKey, text: OutgoingText, *, at: datetime) -> bool:
-    """Put a pair's text into the outbox; False when it says again what the agent sent in this turn."""
+    """Take what the agent printed: count it, and put its text into the outbox. Whether the text is there now.
+
+    False for one that repeats what a request of this turn sent, for one of a task that keeps what it says
+    to itself, and for a pair that was taken before. A pair of no turn is an effect of the agent's.
+    """
     agent_id = key.agent.agent_id
     is_silent = key.agent.task_run_id is not None and not note_output(tx, agent_id, text.text)
     turn = None if key.turn_id is None else agents.turn(tx, agent_id, key.turn_id)
@@ -110,10 +134,12 @@ def end_turn(
     *,
     cancelled_by: DeathCause,
     at: datetime,
+    provider_failure: str | None = None,
 ) -> None:
     """Settle what the turn was given, by how it ended. Said twice it changes nothing.
 
-    cancelled_by: on whose account the agent was told to stop, if it was.
+    cancelled_by: on whose account the agent was told to stop, if it was. provider_failure: how its latest
+    call to the provider failed, as the egress proxy saw it.
     """
     turn_id = _given_turn(tx, agent, event.turn_id, event.inputs)
     if turn_id is None:
@@ -132,29 +158,38 @@ def end_turn(
         return
     given = [each for each in messages.of_agent(tx, agent.agent_id) if _is_in(each, turn_id)]
     has_effects = turn.effects > 0
+    incident = None
+    if event.status is TurnStatus.ERROR:
+        code = None if event.error is None else event.error.code
+        incident = incident_of(tx, services, agent, code, provider_failure, at=at)
     if event.status is TurnStatus.SUCCESS:
         _settle_well(tx, services, agent, turn_id, given, has_effects=has_effects, at=at)
-    elif event.status is TurnStatus.ERROR and not has_effects and _is_provider_trouble(event):
-        hold(tx, services, agent, given, incident=NO_PROVIDER, at=at)
+    elif incident is not None and not has_effects:
+        hold(tx, services, agent, given, incident=incident, at=at)
     else:
         cause = cancelled_by if event.status is TurnStatus.CANCELLED else DeathCause.AGENT
         break_off(tx, services, agent, given, has_effects=has_effects, cause=cause, at=at)
     if agent.task_run_id is not None:
-        _end_run(tx, services, agent, event, has_effects=has_effects, at=at)
+        waits = incident is not None and not has_effects
+        _end_run(tx, services, agent, event, waits=waits, at=at)
     agents.end_joined_turns(tx, agent.agent_id, at=at)
+    withdraw_questions(tx, services, agent.agent_id, at=at)
     note_progress(tx, agent.chat_jid)
 
 
 def _end_run(
-    tx: Transaction, services: Services, agent: Agent, event: TurnEnded, *, has_effects: bool, at: datetime
+    tx: Transaction, services: Services, agent: Agent, event: TurnEnded, *, waits: bool, at: datetime
 ) -> None:
-    """What the end of its one turn means for a task's run. Of one that was cancelled its burial tells why."""
+    """What the end of its one turn means for a task's run. Of one that was cancelled its burial tells why.
+
+    waits: it failed for a reason that is not its own.
+    """
     if event.status is TurnStatus.CANCELLED:
         return
     why = event.error.message or event.error.code if event.error is not None else event.status.value
     if event.status is TurnStatus.SUCCESS:
         end_run_well(tx, services, agent, at=at)
-    elif not has_effects and _is_provider_trouble(event):
+    elif waits:
         hold_run(tx, agent, why=why, at=at)
     else:
         end_run_badly(tx, services, agent, event=RunEvent.FAILED, why=why, at=at)
@@ -186,9 +221,41 @@ def _settle_well(
     if unanswered and not again:
         incident = f"empty:{agent.agent_id}:{turn_id}"
         queue_notice(tx, services, chat=agent.chat_jid, what=Say.EMPTY_ANSWER, incident=incident, at=at)
-    if notices.close(tx, f"{NO_PROVIDER.name}:{agent.chat_jid}"):
+    notices.close(tx, f"{_REFUSED_DETAILS}:{agent.group}")
+    if any([notices.close(tx, f"{each.name}:{agent.chat_jid}") for each in (NO_PROVIDER, REFUSED)]):
         incident = f"provider-back:{agent.agent_id}:{turn_id}"
         queue_notice(tx, services, chat=agent.chat_jid, what=Say.PROVIDER_BACK, incident=incident, at=at)
+
+
+def incident_of(
+    tx: Transaction, services: Services, agent: Agent, code: str | None, failure: str | None, *, at: datetime
+) -> Incident | None:
+    """What a turn that failed has to wait for; None if the failure is its own.
+
+    code, failure: as of `trouble_of`. A conversation that is too long is given up: the next run begins a new
+    one.
+    """
+    is_spent = notices.is_told(tx, f"{NO_BUDGET.name}:{agent.chat_jid}")
+    trouble = trouble_of(code, failure, is_budget_spent=is_spent)
+    if trouble is ProviderTrouble.TOO_LONG and sessions.drop_of(tx, agent, at=at):
+        key, what = f"too-long:{agent.agent_id}:{at.timestamp():.3f}", Say.CONVERSATION_TOO_LONG
+        queue_notice(tx, services, chat=agent.chat_jid, what=what, incident=key, at=at)
+    if trouble is ProviderTrouble.REFUSES:
+        name = f"{_REFUSED_DETAILS}:{agent.group}"
+        _, is_told = notices.count_one(tx, name, at=at)
+        if not is_told:
+            notices.mark_told(tx, name, at=at)
+            key, what = f"{name}:{agent.agent_id}", Say.OPERATOR_PROVIDER_REFUSES
+            tell_operators(
+                tx,
+                services,
+                what=what,
+                incident=key,
+                at=at,
+                group=agent.group,
+                provider=agent.provider,
+            )
+    return None if trouble is None else _TROUBLES.get(trouble)
 
 
 def break_off(
@@ -247,13 +314,13 @@ def hold(
     count, is_told = notices.count_one(tx, name, at=at)
     for message in given:
         since = messages.held_since(tx, message.seq)
-        if since is not None and at - since > HOLD_FOR:
+        if since is not None and at - since > incident.hold_for:
             _give_up_holding(tx, services, message, at=at)
         else:
             _keep_for_later(tx, message, held_since=since)
     wait_s = delay_s(count, first_s=FIRST_WAIT_S, most_s=MOST_HOLD_S)
     messages.hold_chat(tx, agent.chat_jid, until=at + timedelta(seconds=wait_s), now=at)
-    if not is_told and count >= incident.told_from:
+    if incident.sentence is not None and not is_told and count >= incident.told_from:
         key = f"{name}:{agent.agent_id}"
         queue_notice(tx, services, chat=agent.chat_jid, what=incident.sentence, incident=key, at=at)
         notices.mark_told(tx, name, at=at)
@@ -286,13 +353,24 @@ def note_no_room(tx: Transaction, services: Services, chat: Jid, *, at: datetime
     count, is_told = notices.count_one(tx, name, at=at)
     if not is_told and count >= NO_ROOM.told_from:
         key = f"{name}:{at.timestamp():.0f}"
-        queue_notice(tx, services, chat=chat, what=NO_ROOM.sentence, incident=key, at=at)
+        queue_notice(tx, services, chat=chat, what=Say.NO_ROOM, incident=key, at=at)
+        notices.mark_told(tx, name, at=at)
+
+
+def tell_not_set_up(tx: Transaction, services: Services, agent: Agent, *, why: str, at: datetime) -> None:
+    """Operators hear once an incident why an agent of this group can't be started, and what mends it."""
+    name = f"{_SETUP_DETAILS}:{agent.group}"
+    _, is_told = notices.count_one(tx, name, at=at)
+    if not is_told:
+        key, what = f"{name}:{agent.agent_id}", Say.OPERATOR_NOT_SET_UP
+        tell_operators(tx, services, what=what, incident=key, at=at, group=agent.group, why=why)
         notices.mark_told(tx, name, at=at)
 
 
 def note_good_start(tx: Transaction, services: Services, agent: Agent, *, at: datetime) -> None:
     """An agent of this chat runs: if people were told that none could, they are told that it is over."""
-    over = [notices.close(tx, f"{each.name}:{agent.chat_jid}") for each in (NO_START, NO_ROOM)]
+    over = [notices.close(tx, f"{each.name}:{agent.chat_jid}") for each in (NO_START, NOT_SET_UP, NO_ROOM)]
+    notices.close(tx, f"{_SETUP_DETAILS}:{agent.group}")
     if any(over):
         incident = f"start-again:{agent.agent_id}"
         queue_notice(tx, services, chat=agent.chat_jid, what=Say.WORKING_AGAIN, incident=incident, at=at)
@@ -307,10 +385,6 @@ def note_progress(tx: Transaction, chat: Jid) -> None:
 
 def _is_in(message: StoredMessage, turn_id: TurnId) -> bool:
     return message.is_in_turn and message.turn_id == turn_id
-
-
-def _is_provider_trouble(event: TurnEnded) -> bool:
-    return event.error is not None and event.error.code in _PROVIDER_CODES
 
 
 def _folded(text: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from orchestrator.commands.budgets import FULL
 from orchestrator.commands.services import Services
 from orchestrator.commands.turns import HOLDING
 from orchestrator.contracts.ids import Jid, MessageId
@@ -10,7 +11,7 @@ from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.messages import OutboxItem, StoredMessage
 from orchestrator.core.authority import not_registered
-from orchestrator.store import agents, groups, messages, notices, outbox
+from orchestrator.store import agents, groups, message_views, notices, outbox
 from orchestrator.store.database import Reader
 
 _TEXTS_AT_ONCE = 100
@@ -30,7 +31,7 @@ class ChatView:
 
     heard: what people wrote. unfinished: messages that ended half-way or failed, with their status.
     undelivered: texts that could not be sent. held_by: incidents that the chat was told of and that
-    its messages wait for: start, provider, disk.
+    its messages wait for: start, provider, disk, files.
     """
 
     texts: tuple[OutboxItem, ...]
@@ -68,7 +69,7 @@ async def chat_position(services: Services, chat: Jid) -> ChatPosition:
     """Where a chat stands now."""
     async with services.db.reader() as reader:
         last_id = await outbox.last_id(reader, chat)
-        return ChatPosition(last_id=last_id, last_seq=await messages.last_seq(reader, chat))
+        return ChatPosition(last_id=last_id, last_seq=await message_views.last_seq(reader, chat))
 
 
 async def group_of_chat(services: Services, chat: Jid) -> Group:
@@ -87,7 +88,7 @@ async def chat_view(
     The counts are read before the texts: a text that was waiting then is counted or shown, never neither.
     """
     async with services.db.reader() as reader:
-        unsettled = await messages.count_unsettled(reader, chat)
+        unsettled = await message_views.count_unsettled(reader, chat)
         waiting = await outbox.count_waiting(reader, chat)
         texts = await outbox.texts_after(reader, chat, after_id=after, count=_TEXTS_AT_ONCE)
         return ChatView(
@@ -97,14 +98,17 @@ async def chat_view(
             outbox_waiting=waiting,
             undelivered=await outbox.count_failed(reader, chat, after_id=after),
             held_by=await _held_by(reader, chat),
-            heard=tuple(await messages.heard_after(reader, chat, after_seq=heard_seq, count=_TEXTS_AT_ONCE)),
-            unfinished=tuple(await messages.list_unfinished(reader, chat, after_seq=after_seq)),
+            heard=tuple(
+                await message_views.heard_after(reader, chat, after_seq=heard_seq, count=_TEXTS_AT_ONCE)
+            ),
+            unfinished=tuple(await message_views.list_unfinished(reader, chat, after_seq=after_seq)),
         )
 
 
 async def _held_by(reader: Reader, chat: Jid) -> tuple[str, ...]:
-    told = await notices.told(reader, [f"{each.name}:{chat}" for each in HOLDING])
-    return tuple(each.name for each in HOLDING if f"{each.name}:{chat}" in told)
+    kinds = [*(each.name for each in HOLDING), FULL]
+    told = await notices.told(reader, [f"{kind}:{chat}" for kind in kinds])
+    return tuple(kind for kind in kinds if f"{kind}:{chat}" in told)
 
 
 async def status_view(services: Services) -> StatusView:
@@ -112,9 +116,9 @@ async def status_view(services: Services) -> StatusView:
     async with services.db.reader() as reader:
         return StatusView(
             groups=tuple(await groups.list_all(reader)),
-            settled_up_to=await messages.cursors(reader),
+            settled_up_to=await message_views.cursors(reader),
             troubles=dict(services.troubles),
             live_agents=tuple(await agents.list_live(reader)),
-            messages_waiting=await messages.count_waiting(reader),
+            messages_waiting=await message_views.count_waiting(reader),
             texts_waiting=await outbox.count_all_waiting(reader),
         )

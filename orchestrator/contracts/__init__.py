@@ -1,4 +1,8 @@
 """The words all parts of Dovecote share: ids, errors, records, wire forms and Protocols.
 
+`ids` keeps names apart and says which are taken, `callers` is who asks. `errors` is the one family of errors;
+`os_errors` makes them of what the system refuses, `toml_text` of files that people wrote wrongly,
+`secret_names` of names no secret can have. `seams` is every Protocol on one page, `records` what is
+remembered, `wire` what crosses a container's wall, `version` which Dovecote this is.
 Imports only the standard library, so that the container can load the parts it needs at no cost.
 """

@@ -13,7 +13,7 @@ class HostCaller:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorCaller:
-    """The person who runs this installation, known by the operator token."""
+    """Who runs this installation, known by the operator token, or by his id in the main chat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,11 +11,12 @@ from typing import Protocol
 
 from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, MessageId, TurnId
-from orchestrator.contracts.records.agents import ExitStatus
-from orchestrator.contracts.records.egress import EgressPolicy, ProviderCall
+from orchestrator.contracts.records.agents import ExitStatus, StopReach
+from orchestrator.contracts.records.egress import EgressPolicy, ProviderCall, Secret
+from orchestrator.contracts.records.groups import Chat
 from orchestrator.contracts.records.launch import LaunchPlan
-from orchestrator.contracts.records.messages import InboundMessage, OutboundMessage, Receipt
-from orchestrator.contracts.wire.boxes import FollowUp
+from orchestrator.contracts.records.messages import InboundMessage, OutboundMessage, Receipt, ReceivedFile
+from orchestrator.contracts.wire.boxes import Answer, FollowUp
 from orchestrator.contracts.wire.replies import Reply
 
 
@@ -44,6 +45,8 @@ class Topic(StrEnum):
     OUTBOX = "outbox"
     ALARM = "alarm"
     SNAPSHOTS = "snapshots"
+    ALERTS = "alerts"
+    CHATS = "chats"
     CHAT_VIEW = "chat_view"
 
 
@@ -110,11 +113,21 @@ class Channel(Protocol):
     async def connect(self, inbox: Inbox) -> None: ...
 
     async def send(self, message: OutboundMessage) -> Receipt:
-        """Send it once. Raises SendRefused, SendUnavailable or SendUnknown."""
+        """Send it once: the text, or the file with the text as its caption.
+
+        Raises SendRefused, SendUnavailable or SendUnknown.
+        """
         ...
 
     async def set_typing(self, chat: Jid, *, is_typing: bool) -> None:
         """Show or hide the typing indicator. Best effort; never raises."""
+        ...
+
+    async def fetch_groups(self) -> Sequence[Chat]:
+        """The group chats that this account is in now, as the network says; none where it has none.
+
+        Raises Unavailable when it can't be asked now.
+        """
         ...
 
     async def close(self) -> None: ...
@@ -132,9 +145,15 @@ class ConsoleDoor(Protocol):
         ...
 
     async def receive(
-        self, chat: Jid, text: str, *, message_id: MessageId | None = None, sender_name: str | None = None
+        self,
+        chat: Jid,
+        text: str,
+        *,
+        message_id: MessageId | None = None,
+        sender_name: str | None = None,
+        files: Sequence[ReceivedFile] = (),
     ) -> MessageId:
-        """Take in what the operator wrote; it is stored when this returns its id.
+        """Take in what the operator wrote, with files of the operator's own; stored when this returns its id.
 
         The same message_id again is the same message. Raises Unavailable before `connect`.
         """
@@ -231,8 +250,21 @@ class EgressDoor(Protocol):
         """The host directory that holds the socket, to be mounted read-only at `EGRESS_TARGET`."""
         ...
 
+    @property
+    def last_failure(self) -> ProviderCall | None:
+        """The latest call to the provider if the provider failed it, else None. Source: contracts.md 2."""
+        ...
+
     async def close(self) -> None:
         """End every connection and remove the socket. May be called again."""
+        ...
+
+
+class Resolver(Protocol):
+    """Looks up host names."""
+
+    async def addresses(self, host: str) -> list[str]:
+        """What the name stands for now, best first; empty if nobody knows it."""
         ...
 
 
@@ -244,6 +276,14 @@ class Egress(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+
+class SecretValues(Protocol):
+    """Where credentials are looked up; what comes back shows itself to nobody."""
+
+    async def get(self, ref: str) -> Secret | None:
+        """What `env:NAME` or `secret:providers/…/…` stands for; None if unset. Raises Unavailable."""
+        ...
 
 
 class UsageMeter(Protocol):
@@ -279,6 +319,10 @@ class BoxPort(Protocol):
         """Stems of the files that still lie in `input/`; what the agent made unreadable counts as none."""
         ...
 
+    async def write_answer(self, answer: Answer, *, file_stem: str) -> None:
+        """Put the answer to a question of the agent into `input/`, in one step."""
+        ...
+
     async def write_close(self, *, for_legacy: bool) -> None: ...
 
     async def write_reply(self, reply: Reply) -> None: ...
@@ -299,8 +343,16 @@ class AgentControl(Protocol):
         """Let the agent that holds this chat finish its turn and exit, so that the next one starts afresh."""
         ...
 
-    async def stop_chat(self, chat: Jid) -> bool:
-        """Stop the agent that holds this chat, and fail what it was given; False if none does."""
+    async def hand_over_answers(self, agent_id: AgentId) -> None:
+        """Give a running agent the stored answers to its questions that it was not given before."""
+        ...
+
+    async def stop_chat(self, chat: Jid) -> StopReach:
+        """Stop all agents at work in this chat, those of tasks too, and fail what they were given."""
+        ...
+
+    async def stop_answer(self, chat: Jid) -> StopReach:
+        """Stop the agent that is about to answer this chat, and fail what it was given; tasks go on."""
         ...
 
 
@@ -332,7 +384,7 @@ class Boxes(Protocol):
         ...
 
     async def take_waiting_texts(self, box: BoxName, *, at_most_s: float) -> None:
-        """Take every request that lies in `messages/` now, so that order is the agent's order."""
+        """Take requests in `messages/` now, before a text is; waits `at_most_s` for those over the rate."""
         ...
 
     async def drain(self, caller: AgentCaller, box: BoxPort) -> None:

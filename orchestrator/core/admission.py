@@ -22,11 +22,13 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Live:
-    """A group's running agent. is_busy: it holds a running slot. idle_since: seconds on a growing clock."""
+    """A group's running agent. is_busy: it is in a turn, and holds a running slot unless is_waiting: that
+    turn waits for a person. idle_since: seconds on a growing clock."""
 
     group: GroupFolder
     is_busy: bool
     idle_since: float | None
+    is_waiting: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +50,7 @@ def choose(waiting: Sequence[Waiting], live: Sequence[Live], *, max_running: int
     order = sorted(waiting, key=lambda entry: (entry.last_served, entry.since_seq))
     agents = {agent.group: agent for agent in live}
     closable = _closable(agents, [entry.group for entry in order])
-    free_running = max_running - sum(agent.is_busy for agent in live)
+    free_running = max_running - sum(agent.is_busy and not agent.is_waiting for agent in live)
     free_live = max_live - len(agents)
     start, feed, close = list[GroupFolder](), list[GroupFolder](), list[GroupFolder]()
     for entry in order:

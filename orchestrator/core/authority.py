@@ -3,24 +3,30 @@
 A command or caller that the table does not name may nothing.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from orchestrator.contracts.callers import AgentCaller, Caller, HostCaller, OperatorCaller
-from orchestrator.contracts.errors import ErrorCode, Forbidden, NotFound
+from orchestrator.contracts.errors import ConfirmationNeeded, ErrorCode, Forbidden, NotFound
 from orchestrator.contracts.ids import GroupFolder, Jid
+from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.rights import Rights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What a command touches. is_registered: whether the chat or group it names is registered."""
+    """What a command touches. is_registered: whether the chat or group it names is registered.
+
+    task_id: of a task that is named by its id. asked_group: the group that is said to be its own.
+    """
 
     chat_jid: Jid | None
     group: GroupFolder | None
     is_registered: bool
+    task_id: str | None = None
+    asked_group: GroupFolder | None = None
 
 
 class _Kind(StrEnum):
@@ -29,6 +35,7 @@ class _Kind(StrEnum):
     HOST = "host"
     OPERATOR = "operator"
     MAIN_AGENT = "main agent"
+    REGISTRAR = "agent of a group that may register others"
     AGENT = "agent"
 
 
@@ -64,10 +71,20 @@ def _own_group(caller: Caller, target: Target) -> None:
         and target.chat_jid in (None, caller.chat_jid)
     ):
         return
-    raise Forbidden(
-        f"The group {target.group!r} is not this agent's own.",
-        suggestion="Leave groupFolder out; only the main group's agent may name others.",
-    )
+    raise foreign_group(target.group)
+
+
+def _own_folder(caller: Caller, target: Target) -> None:
+    if not isinstance(caller, AgentCaller) or target.group not in (None, caller.group):
+        raise foreign_group(target.group)
+
+
+def _own_task(caller: Caller, target: Target) -> None:
+    if not isinstance(caller, AgentCaller) or target.asked_group not in (None, caller.group):
+        raise foreign_group(target.asked_group)
+    # Whether another group has a task of that id is nothing that an agent may find out.
+    if target.group not in (None, caller.group):
+        raise no_such_task(target.task_id)
 
 
 _Rule = Callable[[Caller, Target], None]
@@ -77,6 +94,7 @@ _OWN_TASKS: Final[Mapping[_Kind, _Rule]] = {
     _Kind.MAIN_AGENT: _anything,
     _Kind.AGENT: _own_group,
 }
+_NAMED_TASKS: Final[Mapping[_Kind, _Rule]] = {**_OWN_TASKS, _Kind.AGENT: _own_task}
 _RULES: Final[Mapping[str, Mapping[_Kind, _Rule]]] = {
     "send_message": {
         _Kind.HOST: _any_registered_chat,
@@ -85,38 +103,63 @@ _RULES: Final[Mapping[str, Mapping[_Kind, _Rule]]] = {
         _Kind.AGENT: _own_chat,
     },
     "post_message": {_Kind.HOST: _any_registered_chat, _Kind.OPERATOR: _any_registered_chat},
-    **dict.fromkeys(
-        (
-            "schedule_task",
-            "update_task",
-            "pause_task",
-            "resume_task",
-            "cancel_task",
-            "run_task",
-            "list_tasks",
-        ),
-        _OWN_TASKS,
-    ),
+    **dict.fromkeys(("schedule_task", "list_tasks"), _OWN_TASKS),
+    **dict.fromkeys(("update_task", "pause_task", "resume_task", "cancel_task", "run_task"), _NAMED_TASKS),
     "manage_groups": {_Kind.HOST: _anything, _Kind.OPERATOR: _anything},
+    "decide_proposal": {_Kind.HOST: _anything, _Kind.OPERATOR: _anything},
+    "register_group": {
+        _Kind.HOST: _anything,
+        _Kind.OPERATOR: _anything,
+        _Kind.MAIN_AGENT: _anything,
+        _Kind.REGISTRAR: _own_folder,
+    },
+    "refresh_groups": {
+        _Kind.HOST: _anything,
+        _Kind.OPERATOR: _anything,
+        _Kind.MAIN_AGENT: _anything,
+        _Kind.REGISTRAR: _own_group,
+    },
 }
+_WITHOUT_EFFECT: Final = frozenset({"list_tasks", "refresh_groups"})
+"""They only look: there is nothing that an operator could be asked to confirm."""
 
 
-def allow(caller: Caller, command: str, target: Target, *, rights: Rights = Rights.OPERATOR) -> None:
-    """Return if `caller` may do this to `target`. Raises Forbidden, or NotFound with NOT_REGISTERED.
+def allow(
+    caller: Caller,
+    command: str,
+    target: Target,
+    *,
+    rights: Rights = Rights.OPERATOR,
+    register_from: Collection[str] = (),
+) -> None:
+    """Return if `caller` may do this to `target`. Raises Forbidden, NotFound or ConfirmationNeeded.
 
     rights: of those whose words an agent was given; an effect beyond its own chat and group needs an
-    operator's.
+    operator's. register_from: folders of the groups that may register others, as main may.
     """
-    kind = _kind(caller)
-    rule = _RULES.get(command, {}).get(kind)
+    kind = _kind(caller, register_from)
+    rule = _rule(command, kind)
     if rule is None:
         raise Forbidden(f"The {kind} may not use {command}.", suggestion="Ask the operator to do it.")
     rule(caller, target)
     if isinstance(caller, AgentCaller) and rights is not Rights.OPERATOR and _is_beyond(caller, target):
-        raise Forbidden(
+        refusal = Forbidden if command in _WITHOUT_EFFECT else ConfirmationNeeded
+        raise refusal(
             f"{command} beyond the own chat needs an operator's word, and others wrote in this conversation.",
             suggestion="Ask an operator to do it.",
         )
+
+
+def may_register(group: Group, register_from: Collection[str]) -> bool:
+    """Whether the agents of a group may ask for chats to be registered."""
+    kind = _agent_kind(group.folder, register_from, is_main=group.is_main)
+    return _rule("register_group", kind) is not None
+
+
+def _rule(command: str, kind: _Kind) -> _Rule | None:
+    """What holds for callers of this kind; a registrar is an agent like any other, and may more."""
+    rules = _RULES.get(command, {})
+    return rules.get(kind, rules.get(_Kind.AGENT) if kind is _Kind.REGISTRAR else None)
 
 
 def _is_beyond(caller: AgentCaller, target: Target) -> bool:
@@ -132,11 +175,34 @@ def not_registered(chat: Jid) -> NotFound:
     )
 
 
-def _kind(caller: Caller) -> _Kind:
+def foreign_group(folder: str | None) -> Forbidden:
+    """The error for an agent that names a group which is not its own."""
+    return Forbidden(
+        f"The group {folder!r} is not this agent's own.",
+        suggestion="Leave groupFolder out; only the main group's agent may name others.",
+    )
+
+
+def no_such_task(task_id: str | None) -> NotFound:
+    """The error for a task that is not there, or that the caller may not know of."""
+    return NotFound(
+        f"There is no task {task_id!r} here.",
+        code=ErrorCode.TASK_NOT_FOUND,
+        suggestion="Call list_tasks to see the ids of your tasks.",
+    )
+
+
+def _kind(caller: Caller, register_from: Collection[str]) -> _Kind:
     match caller:
         case HostCaller():
             return _Kind.HOST
         case OperatorCaller():
             return _Kind.OPERATOR
         case AgentCaller():
-            return _Kind.MAIN_AGENT if caller.is_main else _Kind.AGENT
+            return _agent_kind(caller.group, register_from, is_main=caller.is_main)
+
+
+def _agent_kind(folder: GroupFolder, register_from: Collection[str], *, is_main: bool) -> _Kind:
+    if is_main:
+        return _Kind.MAIN_AGENT
+    return _Kind.REGISTRAR if folder in register_from else _Kind.AGENT

@@ -2,6 +2,9 @@
 
 A catalogue is a table of templates for one language; another language is another table. Sentences
 are plain and short and name nothing that a person in the chat cannot see.
+
+What is said inside a container is not here, since that cannot import `core`: words of drivers, and `CUT_NOTE`
+of `contracts.wire.framing`, which is in a text before anybody knows its chat's language.
 """
 
 from collections.abc import Mapping
@@ -14,6 +17,7 @@ class Say(StrEnum):
 
     STILL_WORKING = "still_working"
     CANNOT_START = "cannot_start"
+    NOT_SET_UP = "not_set_up"
     NO_ROOM = "no_room"
     WORKING_AGAIN = "working_again"
     PARTIAL = "partial"
@@ -22,10 +26,12 @@ class Say(StrEnum):
     TIMED_OUT = "timed_out"
     EMPTY_ANSWER = "empty_answer"
     STOPPED = "stopped"
+    STOPPING = "stopping"
     NOTHING_TO_STOP = "nothing_to_stop"
     NOTHING_TO_RETRY = "nothing_to_retry"
     RETRYING = "retrying"
     NOT_ALLOWED = "not_allowed"
+    WORD_FAILED = "word_failed"
     TASK_MISSED = "task_missed"
     TASK_INTERRUPTED = "task_interrupted"
     TASK_FAILED = "task_failed"
@@ -35,7 +41,65 @@ class Say(StrEnum):
     DELAYED_PREFIX = "delayed_prefix"
     PROVIDER_TROUBLE = "provider_trouble"
     PROVIDER_BACK = "provider_back"
+    PROVIDER_REFUSES = "provider_refuses"
+    OPERATOR_PROVIDER_REFUSES = "operator_provider_refuses"
+    CONVERSATION_TOO_LONG = "conversation_too_long"
+    BUDGET_NEAR = "budget_near"
+    BUDGET_SPENT = "budget_spent"
+    BUDGET_AGAIN = "budget_again"
+    BUDGET_TOKENS = "budget_tokens"
+    BUDGET_USD = "budget_usd"
+    OPERATOR_BUDGET_NEAR = "operator_budget_near"
+    OPERATOR_BUDGET_SPENT = "operator_budget_spent"
+    OPERATOR_BUDGET_AGAIN = "operator_budget_again"
+    OPERATOR_UNPRICED = "operator_unpriced"
     OVER_BUDGET_BOX = "over_budget_box"
+    FILES_FULL = "files_full"
+    FILES_FULL_STOPPED = "files_full_stopped"
+    FILES_BYTES = "files_bytes"
+    FILES_COUNT = "files_count"
+    FILES_DEPTH = "files_depth"
+    FILES_EXCHANGED = "files_exchanged"
+    STOPPED_FOR_ROOM = "stopped_for_room"
+    OPERATOR_FILES = "operator_files"
+    OPERATOR_BOX = "operator_box"
+    OPERATOR_NOT_SET_UP = "operator_not_set_up"
+    OPERATOR_DISK_LOW = "operator_disk_low"
+    OPERATOR_DISK_WELL = "operator_disk_well"
+    OPERATOR_STOPPED_FOR_ROOM = "operator_stopped_for_room"
+    SENDERS_BROKEN = "senders_broken"
+    SENDERS_UNREADABLE = "senders_unreadable"
+    SENDERS_MENDED = "senders_mended"
+    CHANNEL_DOWN = "channel_down"
+    CHANNEL_UNLINKED = "channel_unlinked"
+    CHANNEL_WELL = "channel_well"
+    BOUND_SENDER = "bound_sender"
+    BOUND_CHAT = "bound_chat"
+    BOUND_BOTS = "bound_bots"
+    QUESTION = "question"
+    QUESTION_WITH_OPTIONS = "question_with_options"
+    QUESTION_WITHOUT_OPTIONS = "question_without_options"
+    QUESTION_WITHDRAWN = "question_withdrawn"
+    QUESTION_EXPIRED = "question_expired"
+    NO_QUESTION = "no_question"
+    ANSWER_TAKEN = "answer_taken"
+    ANSWER_TOO_LATE = "answer_too_late"
+    ANSWER_WHICH = "answer_which"
+    ANSWER_EMPTY = "answer_empty"
+    ANSWER_NO_SUCH_OPTION = "answer_no_such_option"
+    PROPOSAL_ASKED = "proposal_asked"
+    PROPOSAL_ALERT = "proposal_alert"
+    PROPOSAL_DONE = "proposal_done"
+    PROPOSAL_FAILED = "proposal_failed"
+    PROPOSAL_DECLINED = "proposal_declined"
+    PROPOSAL_EXPIRED = "proposal_expired"
+    PROPOSAL_GRANTED_HERE = "proposal_granted_here"
+    PROPOSAL_FAILED_HERE = "proposal_failed_here"
+    PROPOSAL_DECLINED_HERE = "proposal_declined_here"
+    PROPOSAL_EXPIRED_HERE = "proposal_expired_here"
+    PROPOSAL_NOT_OPEN = "proposal_not_open"
+    PROPOSAL_WHICH = "proposal_which"
+    PROPOSALS_NONE = "proposals_none"
     TURN_CUT = "turn_cut"
     TURN_TOO_FAST = "turn_too_fast"
     RESENT_NOTE = "resent_note"
@@ -46,6 +110,11 @@ class Say(StrEnum):
     STATUS_AWAKE = "status_awake"
     STATUS_ASLEEP = "status_asleep"
     STATUS_WAITING = "status_waiting"
+    STATUS_FILES_FULL = "status_files_full"
+    STATUS_USED = "status_used"
+    STATUS_USED_WITH_COST = "status_used_with_cost"
+    STATUS_BUDGET_SPENT = "status_budget_spent"
+    STATUS_QUESTION = "status_question"
     STATUS_NEXT_TASK = "status_next_task"
     STATUS_NO_TASK = "status_no_task"
     NO_TASKS = "no_tasks"
@@ -59,6 +128,10 @@ ENGLISH: Final[Mapping[Say, str]] = {
     Say.CANNOT_START: (
         "The assistant can't be started at the moment. Your message is kept and will be answered "
         "as soon as it works again."
+    ),
+    Say.NOT_SET_UP: (
+        "The assistant can't be started as it is set up: the operator has to look. Your message is kept and "
+        "will be answered then."
     ),
     Say.NO_ROOM: (
         "There is too little space left on the disk to answer. Your message is kept and will be answered "
@@ -82,10 +155,14 @@ ENGLISH: Final[Mapping[Say, str]] = {
     ),
     Say.EMPTY_ANSWER: "The assistant had nothing to say to this. Try putting it another way.",
     Say.STOPPED: "Stopped.",
+    Say.STOPPING: (
+        "It has been told to stop, and that takes longer than usual. /status shows when it is over."
+    ),
     Say.NOTHING_TO_STOP: "Nothing is running here.",
     Say.NOTHING_TO_RETRY: "There is nothing to run again.",
     Say.RETRYING: "Trying again …",
     Say.NOT_ALLOWED: "Sorry, you may not do that here.",
+    Say.WORD_FAILED: "Sorry, that went wrong. Whoever looks after the assistant finds the reason in its log.",
     Say.TASK_MISSED: "“{title}” was due while I was not running, too long ago to make up for.",
     Say.TASK_INTERRUPTED: "“{title}” was interrupted half-way. What it has done so far stands.",
     Say.TASK_FAILED: "“{title}” did not work this time.",
@@ -98,10 +175,127 @@ ENGLISH: Final[Mapping[Say, str]] = {
         "answered when it is back."
     ),
     Say.PROVIDER_BACK: "The model service is back.",
+    Say.PROVIDER_REFUSES: (
+        "The assistant's model service does not let it in: the operator has to look. Your message is kept "
+        "and will be answered then."
+    ),
+    Say.OPERATOR_PROVIDER_REFUSES: (
+        "The provider {provider} refuses the credential of “{group}”, or wants to be paid. Look with: "
+        "dovecote provider check {provider}"
+    ),
+    Say.CONVERSATION_TOO_LONG: (
+        "The conversation has become too long for the assistant, so it begins a new one."
+    ),
+    Say.BUDGET_NEAR: (
+        "The assistant has used up most of its budget: {amount}. When that is spent, it pauses until {until}."
+    ),
+    Say.BUDGET_SPENT: (
+        "The assistant has used up its budget, {amount}, and pauses until {until}. What you write is kept "
+        "and will be answered then."
+    ),
+    Say.BUDGET_AGAIN: "The assistant has room in its budget again.",
+    Say.BUDGET_TOKENS: "{used} of {limit} tokens a day",
+    Say.BUDGET_USD: "{used} of {limit} US dollars a month",
+    Say.OPERATOR_BUDGET_NEAR: (
+        "The assistant of “{group}” has used up most of its budget: {amount}. When that is spent, it pauses "
+        "until {until}."
+    ),
+    Say.OPERATOR_BUDGET_SPENT: (
+        "The assistant of “{group}” has used up its budget, {amount}, and pauses until {until}. To let it go "
+        "on before, raise the budget in groups/{folder}/AGENT.md."
+    ),
+    Say.OPERATOR_BUDGET_AGAIN: "The assistant of “{group}” has room in its budget again.",
+    Say.OPERATOR_UNPRICED: (
+        "The dollar budget of “{group}” can't be kept: the price of the model {model} is unknown. Add it to "
+        "the provider {provider} in providers.toml, or set a budget in tokens."
+    ),
     Say.OVER_BUDGET_BOX: (
         "The assistant was stopped because it did with its files what it may not. Write /retry to run your "
         "message again."
     ),
+    Say.FILES_FULL: (
+        "The assistant's files take more room than they may, so it can't be started until somebody who looks "
+        "after it has removed some. What you write is kept and will be answered then."
+    ),
+    Say.FILES_FULL_STOPPED: (
+        "The assistant was stopped because its files take more room than they may. It goes on when whoever "
+        "looks after it has removed some; /retry then runs your last message again."
+    ),
+    Say.FILES_BYTES: "{place} holds more than {mib} MiB.",
+    Say.FILES_COUNT: "{place} holds more than {entries} files and directories.",
+    Say.FILES_DEPTH: "{place} has directories more than {depth} deep in one another.",
+    Say.FILES_EXCHANGED: "{place} is no directory any more.",
+    Say.STOPPED_FOR_ROOM: (
+        "The assistant was stopped because the disk is nearly full and it was writing the most. Write /retry "
+        "to run your message again when there is room."
+    ),
+    Say.OPERATOR_FILES: (
+        "The assistant of “{group}” can't be started for now: {why} Remove what is not needed there; it goes "
+        "on by itself then."
+    ),
+    Say.OPERATOR_NOT_SET_UP: (
+        "The assistant of the group {group} can't be started. {why} It goes on by itself then."
+    ),
+    Say.OPERATOR_BOX: "The assistant of “{group}” was stopped. {why}",
+    Say.OPERATOR_DISK_LOW: (
+        "The disk is nearly full: {free_mib} MiB are free. No assistant is started until {floor_mib} MiB are."
+    ),
+    Say.OPERATOR_DISK_WELL: "There is room on the disk again; assistants are started as before.",
+    Say.OPERATOR_STOPPED_FOR_ROOM: (
+        "The assistant of “{group}” was stopped: the disk is nearly full, and it was writing the most."
+    ),
+    Say.SENDERS_BROKEN: (
+        "The list of who may call the assistant in “{group}” can't be read, so the last good one still "
+        "holds. {why}"
+    ),
+    Say.SENDERS_UNREADABLE: (
+        "The list of who may call the assistant in “{group}” can't be read, so only operators may. {why}"
+    ),
+    Say.SENDERS_MENDED: "The list of who may call the assistant in “{group}” can be read again.",
+    Say.CHANNEL_DOWN: "{channel} can't be reached again and again; I keep trying. The reason: {why}.",
+    Say.CHANNEL_UNLINKED: "{channel} needs you: {why}. `{command}` links it again.",
+    Say.CHANNEL_WELL: "{channel} is connected again.",
+    Say.BOUND_SENDER: (
+        "{name}, you have called me very often within an hour. "
+        "I read on, and answer you again from {time} on."
+    ),
+    Say.BOUND_CHAT: (
+        "I was called here very often within an hour. I read on, and answer again from {time} on."
+    ),
+    Say.BOUND_BOTS: (
+        "Several times in a row I was called by programs only, so I leave them unanswered until {time}. "
+        "People are answered as always."
+    ),
+    Say.QUESTION: "The assistant asks (question {number}):",
+    Say.QUESTION_WITH_OPTIONS: "Answer with /answer 1 or another number, or with /answer and your own words.",
+    Say.QUESTION_WITHOUT_OPTIONS: "Answer with /answer and your words.",
+    Say.QUESTION_WITHDRAWN: "Question {number} needs no answer any more.",
+    Say.QUESTION_EXPIRED: "Nobody answered question {number} in time. The assistant goes on without.",
+    Say.NO_QUESTION: "There is no question to answer here.",
+    Say.ANSWER_TAKEN: "Answered: {answer}",
+    Say.ANSWER_TOO_LATE: "That comes too late: the question is not open any more.",
+    Say.ANSWER_WHICH: "Several questions are open here. Name one by its number, as in /answer #12 yes.",
+    Say.ANSWER_EMPTY: "Write your answer behind it, as in /answer yes.",
+    Say.ANSWER_NO_SUCH_OPTION: "The question has no option of that number.",
+    Say.PROPOSAL_ASKED: (
+        "{number}: the assistant of “{group}” wants to {wish}. Others than operators spoke to it, so I ask. "
+        "Write /yes {number} or /no {number} within 24 hours.\n{effect}"
+    ),
+    Say.PROPOSAL_ALERT: (
+        "{number}: the assistant of “{group}” wants to {wish}. Others than operators spoke to it, so I ask. "
+        "Within 24 hours: dovecote proposal confirm {number}, or decline {number}.\n{effect}"
+    ),
+    Say.PROPOSAL_DONE: "{number} is done ({wish}).",
+    Say.PROPOSAL_FAILED: "{number} could not be done ({wish}). {why}",
+    Say.PROPOSAL_DECLINED: "{number} is dropped ({wish}).",
+    Say.PROPOSAL_EXPIRED: "{number} has lapsed, since nobody answered within 24 hours ({wish}).",
+    Say.PROPOSAL_GRANTED_HERE: "The operator agreed, and it is done: {wish}.",
+    Say.PROPOSAL_FAILED_HERE: "The operator agreed, but it could not be done: {wish}.",
+    Say.PROPOSAL_DECLINED_HERE: "The operator said no to this: {wish}.",
+    Say.PROPOSAL_EXPIRED_HERE: "The operator did not answer in time, so this was not done: {wish}.",
+    Say.PROPOSAL_NOT_OPEN: "Nothing with the number {number} waits for an answer.",
+    Say.PROPOSAL_WHICH: "Say which, such as /{word} {number}. These wait for an answer: {numbers}.",
+    Say.PROPOSALS_NONE: "Nothing waits for an answer.",
     Say.TURN_CUT: "[… cut here: the answer was longer than 10 MiB]",
     Say.TURN_TOO_FAST: "[… cut here: the answer came in too many messages at once]",
     Say.RESENT_NOTE: "(Sent again: the connection broke off, so you may see this twice.)",
@@ -111,11 +305,14 @@ ENGLISH: Final[Mapping[Say, str]] = {
         "/new begins a new conversation.\n"
         "/stop stops what the assistant does.\n"
         "/retry runs again what went wrong.\n"
+        "/answer answers a question of the assistant.\n"
+        "/yes and /no say whether it may do what it proposes, in the main chat.\n"
         "/help shows this."
     ),
     Say.HELP_FOR_MEMBERS: (
         "/stop stops what you asked the assistant to do.\n"
         "/retry runs again what went wrong for you.\n"
+        "/answer answers what the assistant asks you.\n"
         "/help shows this."
     ),
     Say.NEW_CONVERSATION: "Your next message begins a new conversation.",
@@ -123,6 +320,13 @@ ENGLISH: Final[Mapping[Say, str]] = {
     Say.STATUS_AWAKE: "The assistant is awake and has nothing to do.",
     Say.STATUS_ASLEEP: "The assistant is asleep; a message wakes it.",
     Say.STATUS_WAITING: "Messages waiting: {count}.",
+    Say.STATUS_FILES_FULL: (
+        "It can't be started: its files take more room than they may, and somebody has to remove some."
+    ),
+    Say.STATUS_USED: "Used today: {tokens} tokens.",
+    Say.STATUS_USED_WITH_COST: "Used today: {tokens} tokens; this month: {usd} US dollars.",
+    Say.STATUS_BUDGET_SPENT: "It pauses, since its budget is used up.",
+    Say.STATUS_QUESTION: "Question {number} waits for an answer: /answer.",
     Say.STATUS_NEXT_TASK: "Next task: “{title}”, {time}.",
     Say.STATUS_NO_TASK: "No task is planned.",
     Say.NO_TASKS: "There are no tasks here.",
@@ -130,6 +334,47 @@ ENGLISH: Final[Mapping[Say, str]] = {
     Say.TASK_RESTS: "{number}. “{title}”, paused",
     Say.TASKS_MORE: "… and {count} more.",
 }
+
+EFFECTS: Final[Mapping[str, str]] = {
+    "send_message": "send a message to another chat",
+    "schedule_task": "plan a task for another group",
+    "update_task": "change a task of another group",
+    "pause_task": "pause a task of another group",
+    "resume_task": "resume a task of another group",
+    "cancel_task": "cancel a task of another group",
+    "run_task": "run a task of another group",
+    "register_group": "make a chat one of its groups",
+}
+"""What a command does, as the end of `wants to …`."""
+
+_EFFECT_WORDS: Final[Mapping[str, str]] = {
+    "chatJid": "chat",
+    "jid": "chat",
+    "groupFolder": "group",
+    "taskId": "task",
+    "prompt": "what to do",
+    "scheduleType": "kind of schedule",
+    "scheduleValue": "when",
+    "contextMode": "conversation",
+    "catchUp": "missed runs",
+    "notify": "tells the chat",
+    "triggerPattern": "answers to",
+    "requiresTrigger": "only when called",
+    "assistantName": "name of the assistant",
+    "replyTo": "answers message",
+    "sender": "shown as",
+}
+
+
+def effect_of(command: str) -> str:
+    """What a command does, as the end of `wants to …`; of one that is not known here its name."""
+    return EFFECTS.get(command, command)
+
+
+def effect_word(field: str) -> str:
+    """What people call a field of a request: `when` for `scheduleValue`."""
+    return _EFFECT_WORDS.get(field, field)
+
 
 CATALOGUES: Final[Mapping[str, Mapping[Say, str]]] = {"en": ENGLISH}
 """Language to sentences. What a catalogue lacks is said in English."""

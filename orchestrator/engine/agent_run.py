@@ -4,23 +4,28 @@ import asyncio
 import contextlib
 from typing import Any, Final
 
+from orchestrator.commands.definitions import definition_of, provider_name_of
 from orchestrator.commands.turns import note_good_start
-from orchestrator.contracts.errors import DovecoteError, StartFailed, Unavailable
+from orchestrator.contracts.errors import DovecoteError, InvalidSettings, StartFailed, Unavailable
 from orchestrator.contracts.ids import TurnId, new_id
 from orchestrator.contracts.records.agents import Agent, ExitStatus
+from orchestrator.contracts.records.definitions import Definition
 from orchestrator.contracts.records.groups import Group
+from orchestrator.contracts.records.launch import LaunchPlan
 from orchestrator.contracts.seams import AgentHandle
 from orchestrator.contracts.wire.codec import to_json
 from orchestrator.contracts.wire.container_io import PROTOCOL, Ready, TurnEnded
 from orchestrator.contracts.wire.framing import OutputReader
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AGENT, AgentEventKind
-from orchestrator.engine.agent_launch import container_input, identity_for, plan_for_group, prepare_places
+from orchestrator.engine.agent_launch import container_input, plan_for_group, prepare_places
 from orchestrator.engine.agent_log import AgentLogFile
 from orchestrator.engine.follow_ups import FollowUps
+from orchestrator.engine.identity import Identity, identity_for
 from orchestrator.engine.legacy_collector import LegacyCollector
 from orchestrator.engine.output_rate import OutputRate
 from orchestrator.engine.persistence import persist
+from orchestrator.engine.questions import RunQuestions
 from orchestrator.engine.run_end import bury_run
 from orchestrator.engine.run_minder import RunMinder
 from orchestrator.engine.run_state import Phase, RunParts, RunState
@@ -28,6 +33,7 @@ from orchestrator.engine.shielding import finish
 from orchestrator.engine.snapshots import RunSnapshots
 from orchestrator.engine.start_limit import StartLimit
 from orchestrator.engine.turn_collector import RunCallbacks, TurnCollector
+from orchestrator.engine.way_out import open_way_out
 from orchestrator.engine.work import FirstInput, Work
 from orchestrator.store import agents
 from orchestrator.store.database import Transaction
@@ -38,13 +44,15 @@ _BURIAL_WITHIN_S: Final = 30.0
 
 
 class AgentRun:
-    """The one agent that holds a group's chat. `run` returns when it is dead and buried."""
+    """One agent, for a group's chat or for a run of a task. `run` returns when it is dead and buried."""
 
     def __init__(self, parts: RunParts, group: Group, work: Work) -> None:
         self.state = RunState(parts, group, work)
         self.follow_ups = FollowUps(self.state)
         self.snapshots = RunSnapshots(self.state)
+        self.questions = RunQuestions(self.state)
         self._services = parts.services
+        self._begun_s = self.state.now_s()
         self._legacy: LegacyCollector | None = None
         self._ready: asyncio.Future[Ready] = asyncio.get_running_loop().create_future()
         self._over = asyncio.Event()
@@ -87,7 +95,7 @@ class AgentRun:
     async def _claim(self, turn_id: TurnId) -> FirstInput | None:
         """In one transaction: the agent's record, and what is now its own."""
         state, services = self.state, self._services
-        driver, at = services.settings.agent.driver, services.clock.now()
+        provider, at = await self._provider(), services.clock.now()
         agent = Agent(
             agent_id=state.agent_id,
             tree_id=identity_for(services, state.group, state.agent_id).tree_id,
@@ -95,7 +103,7 @@ class AgentRun:
             chat_jid=state.group.jid,
             box=state.box_name,
             runner=state.parts.runner.name,
-            driver=driver,
+            provider=provider,
             status=AGENT.start,
             is_main=state.group.is_main,
             started_at=at,
@@ -104,6 +112,19 @@ class AgentRun:
         )
 
         return await services.db.run(lambda tx: state.work.claim(tx, agent, turn_id))
+
+    async def _provider(self) -> str:
+        """Look at how the agent is defined now. What is wrong with that fails the start later, once the
+        messages are its own."""
+        state = self.state
+        try:
+            state.definition = await definition_of(
+                self._services, state.group, has_walls=state.parts.has_walls
+            )
+        except InvalidSettings as error:
+            state.misconfigured = str(error)
+            return await provider_name_of(self._services, state.group)
+        return state.definition.provider.name
 
     async def _live(self, first: FirstInput, turn_id: TurnId) -> ExitStatus | None:
         """Start it and take what it says until it is gone; None if nobody can say how it ended."""
@@ -119,7 +140,7 @@ class AgentRun:
         services.checkpoints.reached("agent.started")
         # Before anything is read or written: a legacy agent's input begins its first turn.
         collector = await self._collector(handle, turn_id)
-        minder = RunMinder(state, handle, close=self.follow_ups.close)
+        minder = RunMinder(state, handle, close=self.follow_ups.close, expire_questions=self.questions.expire)
         async with asyncio.TaskGroup() as tasks:
             logging = tasks.create_task(self._agent_log.drain(handle.log_output()), name="agent log")
             minding = tasks.create_task(minder.run(), name="agent clock")
@@ -139,31 +160,73 @@ class AgentRun:
     async def _prepare(self, given: FirstInput, turn_id: TurnId) -> bytes:
         """Box, places and walls; the agent waits for its input when this returns it."""
         state, services, parts = self.state, self._services, self.state.parts
+        if state.definition is None:
+            raise StartFailed(state.misconfigured or "")
+        definition, has_walls = state.definition, parts.has_walls
         identity = identity_for(services, state.group, state.agent_id)
         try:
             box = state.box = await parts.boxes.make(state.box_name, uid=identity.uid, gid=identity.uid)
-            places = await prepare_places(
-                services, state.group, identity, parts.boxes.path_of(state.box_name)
-            )
             snapshots = await self.snapshots.refresh(box)
-            first = await container_input(services, state.group, identity, given, snapshots, turn_id=turn_id)
+            plan = await self._plan(definition, identity)
         except (OSError, UnsafeEntry) as error:
             raise StartFailed(
                 f"The places of group {state.group.folder!r} can't be made: {error}.",
                 suggestion="Check them: dovecote doctor",
             ) from error
+        first = container_input(
+            services,
+            state.group,
+            identity,
+            given,
+            snapshots,
+            definition,
+            turn_id=turn_id,
+            has_walls=has_walls,
+        )
         parts.boxes.watch(state.caller, box)
-        plan = plan_for_group(
+        async with self._start_limit.holds("was not started"):
+            state.handle = await parts.runner.start(plan)
+        return (to_json(first) + "\n").encode()
+
+    async def _plan(self, definition: Definition, identity: Identity) -> LaunchPlan:
+        """Its walls; what they show of the host is made by then. Raises OSError, StartFailed."""
+        state, services, parts = self.state, self._services, self.state.parts
+        path = parts.boxes.path_of(state.box_name)
+        places = await prepare_places(services, state.group, identity, path, definition)
+        await self._open_way_out(definition, identity.uid)
+        return await plan_for_group(
             services,
             state.group,
             identity,
             places,
+            definition,
+            state.way_out,
             instance_id=parts.instance_id,
             command=parts.command,
+            has_walls=parts.has_walls,
         )
-        async with self._start_limit.holds("was not started"):
-            state.handle = await parts.runner.start(plan)
-        return (to_json(first) + "\n").encode()
+
+    async def _open_way_out(self, definition: Definition, uid: int | None) -> None:
+        state = self.state
+        try:
+            state.way_out = await open_way_out(
+                self._services,
+                state.parts.egress,
+                definition,
+                agent_id=state.agent_id,
+                group=state.group.folder,
+                uid=uid,
+                has_walls=state.parts.has_walls,
+            )
+        except InvalidSettings as error:
+            state.misconfigured = str(error)
+            raise StartFailed(error.message, suggestion=error.suggestion) from error
+        if definition.provider.api is None or state.parts.meter is None:
+            return
+        reason = await state.parts.meter.why_not(state.agent_id, state.group.folder)
+        if reason is not None:
+            state.is_budget_spent = True
+            raise StartFailed(reason)
 
     async def _open(self, handle: AgentHandle, *, first_input: bytes, reading: "asyncio.Task[None]") -> None:
         """Hear that it is ready, check its walls, give it its input."""
@@ -176,7 +239,8 @@ class AgentRun:
         await persist(self._services, self._note_running)
         self.state.has_taken_input = True
         await self.follow_ups.open()
-        self.state.log.info("agent.running", legacy=handle.is_legacy)
+        start_ms = round((self.state.now_s() - self._begun_s) * 1000)
+        self.state.log.info("agent.running", legacy=handle.is_legacy, start_ms=start_ms)
 
     def _note_running(self, tx: Transaction) -> None:
         agent = agents.get(tx, self.state.agent_id)
@@ -225,9 +289,11 @@ class AgentRun:
             ready=lambda ready: None if self._ready.done() else self._ready.set_result(ready),
             turn_started=state.turn_started,
             turn_ended=self._turn_ended,
+            asked=self.questions.asked,
             showed_life=lambda: state.clock.showed_life(state.now_s()),
             said_something=lambda: state.clock.said_something(state.now_s()),
             cancelled_by=lambda: state.stop_cause or DeathCause.HOST,
+            provider_failure=lambda: state.provider_failure,
         )
         collector = TurnCollector(self._services, state.parts.boxes, agent, callbacks, self._rate)
         if not handle.is_legacy:
@@ -281,6 +347,8 @@ class AgentRun:
         finally:
             if self.state.handle is not None:
                 await self.state.handle.close()
+            if self.state.way_out is not None:
+                await self.state.way_out.door.close()
             await self._agent_log.close()
             await self.state.set_typing(is_typing=False)
             self._over.set()

@@ -1,23 +1,24 @@
 """Who runs now: one agent a group, a bounded number of turns, nobody twice before another once."""
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Collection, Coroutine, Sequence
 
 import structlog
 
-from orchestrator.commands.outgoing import queue_notice
+from orchestrator.commands.budgets import note_violation
 from orchestrator.commands.services import Services
 from orchestrator.commands.turns import note_no_room
 from orchestrator.commands.waiting import WaitingWork
-from orchestrator.contracts.ids import BoxName, GroupFolder, Jid
+from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, RunId
+from orchestrator.contracts.records.agents import StopReach
 from orchestrator.contracts.seams import Topic
 from orchestrator.core.admission import Live, Waiting, choose
 from orchestrator.core.chat.death import DeathCause
-from orchestrator.core.wording import Say
 from orchestrator.engine.agent_run import AgentRun
 from orchestrator.engine.disk_floor import DiskFloor
 from orchestrator.engine.persistence import persist
 from orchestrator.engine.run_state import RunParts
+from orchestrator.engine.tree_ledger import LiveGroup, TreeLedger
 from orchestrator.engine.work import ChatWork, TaskWork, Work
 from orchestrator.store.database import Transaction
 
@@ -27,8 +28,9 @@ _log = structlog.get_logger(__name__)
 class GroupQueue:
     """Holds the running agents and starts, feeds and closes them. Is the `AgentControl` of commands."""
 
-    def __init__(self, floor: DiskFloor) -> None:
+    def __init__(self, floor: DiskFloor, ledger: TreeLedger) -> None:
         self._floor = floor
+        self._ledger = ledger
         self._parts: RunParts | None = None
         self._tasks: asyncio.TaskGroup | None = None
         self._runs: dict[str, AgentRun] = {}
@@ -72,15 +74,39 @@ class GroupQueue:
         elif not run.state.clock.is_busy:
             self._spawn(run.follow_ups.close(), f"close {work.key} for a task")
 
-    async def stop_chat(self, chat: Jid) -> bool:
-        """Stop all that works in this chat, tasks too; False if nothing does."""
-        runs = [
+    async def stop_chat(self, chat: Jid) -> StopReach:
+        """Stop all agents at work in this chat, those of tasks too; waits for their burial, within bounds."""
+        return await self._stop(self._at_work(chat))
+
+    async def stop_answer(self, chat: Jid) -> StopReach:
+        """As `stop_chat`, but only the agent that answers the chat; tasks go on."""
+        return await self._stop([each for each in self._at_work(chat) if each.state.work.takes_follow_ups])
+
+    def _at_work(self, chat: Jid) -> list[AgentRun]:
+        return [
             each for each in self._runs.values() if each.state.group.jid == chat and each.state.clock.is_busy
         ]
+
+    async def _stop(self, runs: Sequence[AgentRun]) -> StopReach:
         for run in runs:
             run.state.stop(DeathCause.STOPPED)
+        if not runs:
+            return StopReach.NOTHING_RAN
         within_s = self._services.settings.agent.stop_grace_s + 10
-        return bool(runs) and all(await asyncio.gather(*(run.over(within_s=within_s) for run in runs)))
+        are_over = await asyncio.gather(*(run.over(within_s=within_s) for run in runs))
+        return StopReach.STOPPED if all(are_over) else StopReach.SLOW
+
+    def stop_runs(self, runs: Collection[RunId]) -> None:
+        """Tell the agents of these runs of tasks to stop; does not wait for their end."""
+        for each in self._runs.values():
+            if each.state.work.task_run_id in runs:
+                each.state.stop(DeathCause.STOPPED)
+
+    async def hand_over_answers(self, agent_id: AgentId) -> None:
+        """Give the agent what people answered, if it still runs."""
+        run = next((each for each in self._runs.values() if each.state.agent_id == agent_id), None)
+        if run is not None:
+            await run.questions.hand_over()
 
     async def close_chat(self, chat: Jid) -> None:
         """Let the agent that holds this chat finish its turn and exit; the next one starts afresh."""
@@ -88,12 +114,19 @@ class GroupQueue:
         await asyncio.gather(*(run.follow_ups.close() for run in runs))
 
     def stop_violator(self, box: BoxName, sentence: str) -> None:
-        """End the agent that filled its box beyond what it may, and say so in its chat."""
+        """Tell the agent of a box that did what none may to stop, and its chat why. Does not wait."""
         run = next((each for each in self._runs.values() if each.state.box_name == box), None)
         _log.error("box.violated", box=box, why=sentence)
         if run is not None:
             run.state.stop(DeathCause.VIOLATED)
-            self._spawn(self._tell_of_violation(run), f"tell {box}")
+            self._spawn(self._tell_of_violation(run, sentence), f"tell {box}")
+
+    def stop_group(self, group: GroupFolder) -> bool:
+        """Tell all agents of a group whose files take too much room to stop; False if it has none."""
+        runs = [each for each in self._runs.values() if each.state.group.folder == group]
+        for run in runs:
+            run.state.stop(DeathCause.VIOLATED)
+        return bool(runs)
 
     async def close_all(self, *, grace_s: float) -> None:
         """At a shutdown: start nothing more, let turns finish within the grace, then stop the rest."""
@@ -116,13 +149,27 @@ class GroupQueue:
         return tuple(self._runs.values())
 
     @property
+    def task_runs(self) -> tuple[RunId, ...]:
+        """The runs of tasks for which an agent lives."""
+        found = (each.state.work.task_run_id for each in self._runs.values())
+        return tuple(run_id for run_id in found if run_id is not None)
+
+    @property
+    def live_groups(self) -> list[LiveGroup]:
+        """The groups of the runs that are not over, with their boxes."""
+        boxes: dict[GroupFolder, list[BoxName]] = {}
+        for run in self._runs.values():
+            boxes.setdefault(run.state.group.folder, []).append(run.state.box_name)
+        return [LiveGroup(group=group, boxes=tuple(names)) for group, names in boxes.items()]
+
+    @property
     def _services(self) -> Services:
         assert self._parts is not None
         return self._parts.services
 
     def _can_take(self, work: WaitingWork) -> bool:
         run = self._runs.get(work.key)
-        return run is None or run.state.takes_more
+        return not self._ledger.is_full(work.group.folder) if run is None else run.state.takes_more
 
     def _start(self, work: WaitingWork) -> None:
         assert self._parts is not None
@@ -145,14 +192,10 @@ class GroupQueue:
             del self._runs[key]
             self._services.wakeups.wake(Topic.MESSAGES)
 
-    async def _tell_of_violation(self, run: AgentRun) -> None:
+    async def _tell_of_violation(self, run: AgentRun, sentence: str) -> None:
         services, state, at = self._services, run.state, self._services.clock.now()
-        incident = f"violation:{state.agent_id}"
         await persist(
-            services,
-            lambda tx: queue_notice(
-                tx, services, chat=state.group.jid, what=Say.OVER_BUDGET_BOX, incident=incident, at=at
-            ),
+            services, lambda tx: note_violation(tx, services, state.group, state.agent_id, sentence, at=at)
         )
 
     def _spawn(self, work: Coroutine[None, None, None], name: str) -> None:
@@ -172,4 +215,9 @@ def _waiting(work: WaitingWork) -> Waiting:
 
 def _live(run: AgentRun) -> Live:
     clock = run.state.clock
-    return Live(group=GroupFolder(run.state.work.key), is_busy=clock.is_busy, idle_since=clock.idle_since)
+    return Live(
+        group=GroupFolder(run.state.work.key),
+        is_busy=clock.is_busy,
+        idle_since=clock.idle_since,
+        is_waiting=clock.is_waiting,
+    )

@@ -6,9 +6,24 @@ from typing import Final
 
 import structlog
 
+from orchestrator.commands.attachments import prune_console_files, remove_ended
+from orchestrator.commands.decisions import expire_proposals
+from orchestrator.commands.hearing import BOUND_INCIDENTS
+from orchestrator.commands.sender_rules import review_sender_rules
 from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import Unavailable
-from orchestrator.store import agents, messages, outbox, requests, task_runs
+from orchestrator.core.chat.bounds import WINDOW
+from orchestrator.store import (
+    agents,
+    messages,
+    notices,
+    outbox,
+    proposals,
+    questions,
+    requests,
+    task_runs,
+    usage,
+)
 from orchestrator.store.database import Transaction
 
 _log = structlog.get_logger(__name__)
@@ -28,6 +43,9 @@ class Housekeeping:
         while True:
             try:
                 await self._services.db.run(self.prune)
+                await review_sender_rules(self._services)
+                await remove_ended(self._services)
+                await prune_console_files(self._services)
             except Unavailable as error:
                 _log.warning("housekeeping.store_unavailable", error=error.message)
             await asyncio.sleep(_EVERY_S)
@@ -38,7 +56,11 @@ class Housekeeping:
         keep = timedelta(days=self._services.settings.keep_messages_days)
         requests.prune(tx, before=now - _REPLIES_FOR)
         agents.prune(tx, before=now - _AGENTS_FOR)
+        expire_proposals(tx, self._services, at=now)
+        proposals.prune(tx, before=now - _AGENTS_FOR)
+        questions.prune(tx, before=now - _AGENTS_FOR)
+        notices.forget(tx, prefix=BOUND_INCIDENTS, before=now - WINDOW)
         gone = messages.prune(tx, before=now - keep) + outbox.prune(tx, before=now - keep)
-        gone += task_runs.prune(tx, before=now - keep)
+        gone += task_runs.prune(tx, before=now - keep) + usage.prune(tx, before=now - keep)
         if gone:
             _log.info("housekeeping.pruned", rows=gone)

@@ -6,7 +6,9 @@ from typing import Final, Protocol
 
 import structlog
 
+from orchestrator.commands.attachments import outbound_file, remove_ended
 from orchestrator.commands.delivery import (
+    NextText,
     claim_next,
     note_refused,
     note_sent,
@@ -92,7 +94,9 @@ class OutboxSender:
                     lambda tx: claim_next(tx, services, chat, at=services.clock.now())
                 )
                 if due.item is not None:
-                    await self._send(channel, due.item)
+                    await self._send(channel, due, due.item)
+                    if due.item.file is not None:
+                        await remove_ended(services)
                 elif not await self._wait_until(due.not_before):
                     return
         except Unavailable as error:
@@ -110,15 +114,22 @@ class OutboxSender:
         await asyncio.sleep(max(wait_s, 0.0))
         return True
 
-    async def _send(self, channel: Channel, item: OutboxItem) -> None:
+    async def _send(self, channel: Channel, due: NextText, item: OutboxItem) -> None:
         services = self._services
         services.checkpoints.reached("outbox.claimed")
         locale = services.settings.assistant.locale
+        file = None if item.file is None else outbound_file(services, item.file)
+        if file is not None and not await asyncio.to_thread(file.path.is_file):
+            await self._note(item, "outbox.refused", note_refused, "its copy in data/spool is gone")
+            return
         message = OutboundMessage(
             chat_jid=item.chat_jid,
             text=text_to_send(services, item, locale=locale, at=services.clock.now()),
             outbox_id=item.id,
             reply_to=item.reply_to,
+            reply_to_sender=due.reply_to_sender,
+            mentions=due.mentions,
+            file=file,
         )
         try:
             async with asyncio.timeout(_SEND_LIMIT_S):

@@ -6,8 +6,9 @@ from typing import Final
 
 import structlog
 
-from orchestrator.commands.burial import Remains, bury
-from orchestrator.commands.delivery import forget_in_flight
+from orchestrator.commands.burial import Remains
+from orchestrator.commands.delivery import mark_in_flight_unknown
+from orchestrator.commands.said_words import bury_left
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import caller_of
 from orchestrator.contracts.errors import Unavailable
@@ -51,7 +52,7 @@ async def reconcile(
     for agent in believed_live:
         await _bury_surely(services, boxes, agent, is_dead=agent.agent_id not in not_dead)
     await _clear_left_boxes(services, boxes)
-    unknown = await services.db.run(lambda tx: forget_in_flight(tx, at=at))
+    unknown = await services.db.run(lambda tx: mark_in_flight_unknown(tx, at=at))
     for item in unknown:
         _log.warning("outbox.unknown", outbox_id=item.id, chat=item.chat_jid, why="stopped while sending")
     if believed_live or unknown:
@@ -94,7 +95,7 @@ async def _set_aside_if_possible(boxes: Boxes, name: BoxName) -> None:
 
 async def _settle(services: Services, agent: Agent, remains: Remains) -> None:
     at = services.clock.now()
-    await services.db.run(lambda tx: bury(tx, services, agent.agent_id, remains, at=at))
+    await services.db.run(lambda tx: bury_left(tx, services, agent, remains, at=at))
 
 
 async def _bury_left(services: Services, boxes: Boxes, agent: Agent, *, is_dead: bool) -> None:

@@ -1,10 +1,11 @@
-"""From stored messages to work: which chats want a turn now."""
+"""From stored messages to work: which chats want a turn now, and which runs nobody wants any more."""
 
 from typing import Final
 
 import structlog
 
 from orchestrator.commands.services import Services
+from orchestrator.commands.task_runs import stopped_runs
 from orchestrator.commands.waiting import waiting_work
 from orchestrator.contracts.errors import Unavailable
 from orchestrator.contracts.seams import Topic
@@ -33,7 +34,11 @@ class Router:
         """One look at the store."""
         now = self._services.clock.now()
         try:
-            waiting = await self._services.db.run(lambda tx: waiting_work(tx, at=now))
+            live = self._queue.task_runs
+            waiting, unwanted = await self._services.db.run(
+                lambda tx: (waiting_work(tx, at=now), stopped_runs(tx, live))
+            )
+            self._queue.stop_runs(unwanted)
             await self._queue.admit(waiting)
         except Unavailable as error:
             _log.error("router.store_unavailable", error=error.message, suggestion=error.suggestion)

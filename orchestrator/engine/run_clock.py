@@ -13,6 +13,7 @@ class Due(StrEnum):
     SLOW_TO_CLOSE = "slow to close"
     SAY_STILL_WORKING = "say still working"
     RENEW_TYPING = "renew typing"
+    NO_ANSWER = "no answer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +26,7 @@ class ClockSettings:
     close_s: float
     still_working_s: float
     typing_s: float
+    answer_s: float
 
 
 class RunClock:
@@ -39,6 +41,8 @@ class RunClock:
         self._idle_since: float | None = None
         self._closing_since: float | None = None
         self._was_said = False
+        self._waits_since: float | None = None
+        self._may_wait = True
 
     @property
     def is_busy(self) -> bool:
@@ -50,17 +54,38 @@ class RunClock:
         """Since when no turn runs."""
         return self._idle_since
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the turn waits for a person, and its clocks stand still."""
+        return self._waits_since is not None
+
     def turn_began(self, now: float) -> None:
         """A turn starts, unless one runs already."""
         if self._turn_began is None:
             self._turn_began = self._last_life = self._last_text = self._last_typing = now
-            self._idle_since, self._was_said = None, False
+            self._idle_since, self._was_said, self._may_wait = None, False, True
 
     def turn_ended(self, now: float) -> None:
         """No turn runs any more."""
-        self._turn_began, self._idle_since = None, now
+        self._turn_began, self._idle_since, self._waits_since = None, now, None
         if self._closing_since is not None:
             self._closing_since = now  # it was to finish its turn first: from now on it is to exit
+
+    def wait_began(self, now: float) -> None:
+        """The turn waits for a person. A turn that once got no answer is not waited with again."""
+        if self._turn_began is not None and self._waits_since is None and self._may_wait:
+            self._waits_since = now
+
+    def wait_ended(self, now: float) -> None:
+        """It goes on, as if no time had passed."""
+        since, self._waits_since = self._waits_since, None
+        if since is None or self._turn_began is None:
+            return
+        stood_still = now - since
+        self._turn_began += stood_still
+        self._last_life = min(now, self._last_life + stood_still)
+        self._last_text = min(now, self._last_text + stood_still)
+        self._last_typing = min(now, self._last_typing + stood_still)
 
     def showed_life(self, now: float) -> None:
         """A pair, or an event other than a log line."""
@@ -84,6 +109,12 @@ class RunClock:
                 return Due.SLOW_TO_CLOSE if now - since >= limits.close_s else None
             idle = self._idle_since
             return Due.IDLE_TOO_LONG if idle is not None and now - idle >= limits.idle_s else None
+        if self._waits_since is not None:
+            if now - self._waits_since < limits.answer_s:
+                return None
+            self.wait_ended(now)
+            self._may_wait = False
+            return Due.NO_ANSWER
         if now - self._turn_began >= limits.turn_s:
             return Due.TURN_TOO_LONG
         if now - self._last_life >= limits.silence_s:
@@ -105,6 +136,8 @@ class RunClock:
                 (since, limits.close_s) if since is not None else (self._idle_since, limits.idle_s)
             )
             return max(0.0, (start if start is not None else now) + length - now)
+        if self._waits_since is not None:
+            return max(0.0, self._waits_since + limits.answer_s - now)
         soonest = [
             self._turn_began + limits.turn_s,
             self._last_life + limits.silence_s,

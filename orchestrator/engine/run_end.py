@@ -42,6 +42,9 @@ async def bury_run(state: RunState, exit_status: ExitStatus | None) -> None:
         acks=acks,
         unread=() if state.box is None else tuple(await state.box.unread_inputs()),
         exit=exit_status,
+        misconfigured=state.misconfigured,
+        is_budget_spent=state.is_budget_spent,
+        provider_failure=state.provider_failure,
     )
     at = services.clock.now()
     await persist(services, lambda tx: bury(tx, services, state.agent_id, remains, at=at))

@@ -16,16 +16,24 @@ from orchestrator.engine.run_state import RunState
 from orchestrator.store import agents
 from orchestrator.store.database import Transaction
 
-_KILL_AGAIN_S: Final = 5.0
+_KILL_AGAIN_S: Final = 1.0
 
 
 class RunMinder:
     """Watches one run until it is cancelled or has taken the agent down."""
 
-    def __init__(self, state: RunState, handle: AgentHandle, *, close: Callable[[], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        state: RunState,
+        handle: AgentHandle,
+        *,
+        close: Callable[[], Awaitable[None]],
+        expire_questions: Callable[[], Awaitable[None]],
+    ) -> None:
         self._state = state
         self._handle = handle
         self._close = close
+        self._expire_questions = expire_questions
 
     async def run(self) -> None:
         """Mind the clocks until told to stop; then SIGTERM, the grace period, SIGKILL."""
@@ -57,6 +65,8 @@ class RunMinder:
                 await self._say_still_working()
             case Due.RENEW_TYPING:
                 await state.set_typing(is_typing=True)
+            case Due.NO_ANSWER:
+                await self._expire_questions()
 
     async def _note_stopping(self) -> None:
         """Its record says so while it is being stopped; a store that is away does not delay the stop."""

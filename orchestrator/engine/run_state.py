@@ -10,17 +10,21 @@ import structlog
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.ids import AgentId, BoxName, new_id
+from orchestrator.contracts.records.definitions import Definition
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND
-from orchestrator.contracts.seams import AgentHandle, Boxes, BoxPort, Runner
+from orchestrator.contracts.seams import AgentHandle, Boxes, BoxPort, Egress, Runner, UsageMeter
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnStarted
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.engine.channel_set import ChannelSet
 from orchestrator.engine.run_clock import ClockSettings, RunClock
+from orchestrator.engine.way_out import WayOut
 from orchestrator.engine.work import Work
 
 _log = structlog.get_logger(__name__)
 _CLOSE_WITHIN_S: Final = 30.0
+UNWALLED: Final = "process"
+"""The name of the runner that builds no walls."""
 
 
 class Phase(StrEnum):
@@ -34,7 +38,10 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunParts:
-    """What every run works with. command: what is started inside the walls."""
+    """What every run works with. command: what is started inside the walls. egress: the ways out of them.
+
+    meter: says whose budget is used up.
+    """
 
     services: Services
     boxes: Boxes
@@ -42,10 +49,21 @@ class RunParts:
     channels: ChannelSet
     instance_id: str
     command: tuple[str, ...] = AGENT_RUNNER_COMMAND
+    egress: Egress | None = None
+    meter: UsageMeter | None = None
+
+    @property
+    def has_walls(self) -> bool:
+        """Whether its agents run in a container or a sandbox."""
+        return self.runner.name != UNWALLED
 
 
 class RunState:
-    """One run's shared state. Changed from the loop's thread only."""
+    """One run's shared state. Changed from the loop's thread only.
+
+    misconfigured: why it can't be started until the operator has mended something. is_budget_spent: it is
+    not started, since its group may not spend more.
+    """
 
     def __init__(self, parts: RunParts, group: Group, work: Work) -> None:
         self.parts = parts
@@ -58,6 +76,10 @@ class RunState:
         self.stop_cause: DeathCause | None = None
         self.box: BoxPort | None = None
         self.handle: AgentHandle | None = None
+        self.definition: Definition | None = None
+        self.way_out: WayOut | None = None
+        self.misconfigured: str | None = None
+        self.is_budget_spent = False
         self.has_taken_input = False
         self.clock = RunClock(_clock_settings(parts.services, turn_s=work.turn_limit_s), now=self.now_s())
         self.changed = asyncio.Event()
@@ -68,6 +90,12 @@ class RunState:
     def takes_more(self) -> bool:
         """Whether a follow-up may be fed."""
         return self.phase is Phase.OPEN and self.stop_cause is None and self.work.takes_follow_ups
+
+    @property
+    def provider_failure(self) -> str | None:
+        """How its latest call to its provider failed; None if it did not."""
+        call = None if self.way_out is None else self.way_out.door.last_failure
+        return None if call is None else call.failure
 
     @property
     def caller(self) -> AgentCaller:
@@ -107,7 +135,8 @@ class RunState:
         self.changed.set()
 
     async def turn_ended(self, event: TurnEnded) -> None:
-        """A turn is over; it is idle unless a follow-up waits in its box."""
+        """A turn is over, and its questions with it; it is idle unless a follow-up waits in its box."""
+        self.clock.wait_ended(self.now_s())
         self._unseen.difference_update(event.inputs)
         if not self._unseen:
             await self.became_idle()
@@ -134,4 +163,5 @@ def _clock_settings(services: Services, *, turn_s: float) -> ClockSettings:
         close_s=_CLOSE_WITHIN_S,
         still_working_s=services.settings.still_working_s,
         typing_s=services.settings.typing_renew_s,
+        answer_s=services.settings.questions.expire_s,
     )

@@ -20,6 +20,7 @@ from orchestrator.contracts.wire.container_io import (
     SessionNamed,
     TurnEnded,
     TurnStarted,
+    WaitingInput,
     parse_event,
 )
 from orchestrator.contracts.wire.framing import EventLine, Frame1x, LogLine, OutputItem, Text
@@ -42,9 +43,11 @@ class RunCallbacks:
     ready: Callable[[Ready], None]
     turn_started: Callable[[TurnStarted], None]
     turn_ended: Callable[[TurnEnded], Awaitable[None]]
+    asked: Callable[[WaitingInput, TurnId | None], Awaitable[None]]
     showed_life: Callable[[], None]
     said_something: Callable[[], None]
     cancelled_by: Callable[[], DeathCause]
+    provider_failure: Callable[[], str | None]
 
 
 class TurnCollector:
@@ -134,6 +137,9 @@ class TurnCollector:
                 self._callbacks.turn_started(event)
             case TurnEnded(turn_id=turn_id) if is_file_name(turn_id):
                 await self._end_turn(event)
+            case WaitingInput():
+                await self._boxes.take_waiting_texts(self._agent.box, at_most_s=_ORDER_WAIT_S)
+                await self._callbacks.asked(event, self._turn_id)
             case SessionNamed(session_id=session_id) if is_file_name(session_id):
                 await persist(
                     services,
@@ -146,10 +152,18 @@ class TurnCollector:
         services, at = self._services, self._services.clock.now()
         await self._boxes.take_waiting_texts(self._agent.box, at_most_s=_ORDER_WAIT_S)
         services.checkpoints.reached("turn_ended.read")
-        cause = self._callbacks.cancelled_by()
+        cause, failure = self._callbacks.cancelled_by(), self._callbacks.provider_failure()
         await persist(
             services,
-            lambda tx: end_turn(tx, services, self._agent, event, cancelled_by=cause, at=at),
+            lambda tx: end_turn(
+                tx,
+                services,
+                self._agent,
+                event,
+                cancelled_by=cause,
+                at=at,
+                provider_failure=failure,
+            ),
         )
         self._turn_id, self._turn_bytes = None, 0
         self._boxes.set_turn(self._agent.box, None)

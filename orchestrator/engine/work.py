@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from orchestrator.commands.batches import give_batch, next_batch
+from orchestrator.commands.batches import give_batch, lower_rights, next_batch
 from orchestrator.commands.services import Services
 from orchestrator.commands.task_runs import start_run
 from orchestrator.contracts.ids import AgentId, BoxName, RunId, TurnId, group_box
@@ -106,14 +106,15 @@ class ChatWork:
         batch = next_batch(tx, self.services, self.group.jid)
         if batch is None:
             return None
-        agents.add(tx, agent)
+        session = sessions.get(tx, self.group.folder, agent.provider)
+        agents.add(tx, agent if session is None else replace(agent, rights=session.rights))
         give_batch(tx, self.services, batch, agent_id=agent.agent_id, turn_id=turn_id, input_file=None)
         groups.note_served(tx, self.group.folder)
         return FirstInput(
             xml=batch.xml,
             ids=batch.ids,
             trigger_ids=batch.trigger_ids,
-            session_id=sessions.get(tx, self.group.folder, agent.driver),
+            session_id=None if session is None else session.session_id,
         )
 
 
@@ -165,14 +166,16 @@ class TaskWork:
         if begun is None:
             return None
         task, run = begun
-        agents.add(tx, replace(agent, rights=task.rights))  # the task may have changed while it waited
+        session = sessions.get(tx, self.group.folder, agent.provider) if self._shares_the_box else None
+        had = Rights.OPERATOR if session is None else session.rights
+        agents.add(tx, replace(agent, rights=had))
+        lower_rights(tx, replace(agent, rights=had), task.rights)  # it may have changed while it waited
         agents.start_turn(tx, agent.agent_id, turn_id, agent.chat_jid, at=self.services.clock.now())
         groups.note_served(tx, self.group.folder)
-        session = sessions.get(tx, self.group.folder, agent.driver) if self._shares_the_box else None
         return FirstInput(
             xml=(render_task(task, run),),
             ids=(run.run_id,),
             trigger_ids=(run.run_id,),
-            session_id=session,
+            session_id=None if session is None else session.session_id,
             task_prompt=task.prompt,
         )

@@ -23,11 +23,12 @@ from orchestrator.contracts.wire.replies import Reply
 from orchestrator.ipc.parse import MAX_REQUEST_BYTES
 from orchestrator.store.entry import ReadFile
 from orchestrator.store.safe_dir import SafeDir
-from orchestrator.store.unsafe import NotRegular, UnsafeEntry, Vanished
+from orchestrator.store.unsafe import NotRegular, Unreadable, UnsafeEntry, Vanished
 
 TAKEN: Final = ".taken"
 """Where a request file is moved to be acknowledged, in the host's own directory of the box."""
 REQUEST_SUFFIX: Final = ".json"
+_ASIDE: Final = ".aside-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +42,18 @@ class Listing:
     directories: list[str]
     is_over: bool
     is_closed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoxLook:
+    """What a whole box holds, by directory. crowded: too many entries. nested: a directory in it, where
+    only files belong; `""` is the box itself. exchanged: another thing, or nothing, stands in its place.
+    """
+
+    size_bytes: int
+    crowded: tuple[str, ...]
+    nested: tuple[str, ...]
+    exchanged: tuple[str, ...]
 
 
 def is_box_name(name: str) -> bool:
@@ -97,7 +110,7 @@ class Box:
                     uid, gid = (None, None) if owner is None or not owner.is_dir else (owner.uid, owner.gid)
                     held = root.make_child(directory, mode=0o700, uid=uid, gid=gid)
                 directories[directory] = held
-            root.remove(TAKEN)  # its effect is committed: it was moved there after that
+            _clear_taken(root)  # its effect is committed: it was moved there after that
         except BaseException:
             _close(root, directories)
             raise
@@ -135,7 +148,10 @@ class Box:
 
     def read(self, directory: str, name: str) -> ReadFile:
         """The content of a request file. Raises UnsafeEntry kinds."""
-        return self.directory(directory).read(name, MAX_REQUEST_BYTES)
+        try:
+            return self._directories[directory].read(name, MAX_REQUEST_BYTES)
+        except Unreadable:  # perhaps only because the directory was closed
+            return self.directory(directory).read(name, MAX_REQUEST_BYTES)
 
     def acknowledge(self, directory: str, name: str, seen: ReadFile) -> bool:
         """Remove the file that was read as `seen`; False if another one bears its name by now.
@@ -145,21 +161,25 @@ class Box:
         goes back under a fresh name that sorts beside the old one, and is a request of its own.
         """
         try:
-            self.directory(directory).rename(name, TAKEN, to=self._root)
+            self._take_out(directory, name)
         except Vanished:
             return True
-        except UnsafeEntry:
-            return False  # a directory by now
-        moved = self._root.entry(TAKEN)
-        if moved is None:
-            return True
-        if (moved.inode, moved.size, moved.mtime_ns) == (seen.inode, seen.size, seen.mtime_ns):
-            # At once: ext4 writes a fresh file out when it is renamed over another, forty times as slow.
-            self._root.remove(TAKEN)
+        # Removed at once: ext4 writes a fresh file out when it is renamed over another, forty times as slow.
+        if self._root.remove_if_same(TAKEN, seen):
             return True
         fresh = f"{name.removesuffix(REQUEST_SUFFIX)[:100]}-{secrets.token_hex(4)}{REQUEST_SUFFIX}"
         self._root.rename(TAKEN, fresh, to=self._directories[directory])
         return False
+
+    def _take_out(self, directory: str, name: str) -> None:
+        """Move it to `TAKEN`. Raises UnsafeEntry or OSError where that cannot be; then it is still there."""
+        try:
+            self._directories[directory].rename(name, TAKEN, to=self._root)
+        except Vanished:
+            raise
+        except UnsafeEntry:
+            _clear_taken(self._root)
+            self.directory(directory).rename(name, TAKEN, to=self._root)
 
     def put_away(self, directory: str, name: str) -> None:
         """Remove what is no request file, whatever it is; a directory goes out of the agent's reach."""
@@ -184,25 +204,46 @@ class Box:
         changes: dict[str, int | None] = {}
         self._root.mend()
         for name in REQUEST_DIRECTORIES:
-            seen = self._root.entry(name)
-            is_same = seen is not None and (seen.device, seen.inode) == self._identities[name]
-            changes[name] = seen.mtime_ns if seen is not None and is_same else None
+            seen = self._root.stamp(name)
+            changes[name] = seen[2] if seen is not None and seen[:2] == self._identities[name] else None
         return changes
 
-    def size_bytes(self, *, max_entries: int) -> int:
-        """What lies directly in the directories that the agent may write."""
-        return sum(
-            entry.size
-            for name in WRITABLE_DIRECTORIES
-            for entry in self.directory(name).entries(max_entries)
-            if not entry.is_dir
+    def look(self, *, max_entries: int) -> BoxLook:
+        """What lies in the box; of a directory no more than `max_entries` entries and one are looked at."""
+        size_bytes, crowded, nested, exchanged = 0, list[str](), list[str](), list[str]()
+        for name in BOX_DIRECTORIES:
+            if not self._is_in_its_place(name):
+                exchanged.append(name)
+            try:
+                entries = self.directory(name).entries(max_entries + 1)
+            except UnsafeEntry:
+                continue  # it was removed, and is said to be exchanged
+            size_bytes += sum(entry.size for entry in entries if not entry.is_dir)
+            if len(entries) > max_entries:
+                crowded.append(name)
+            if any(entry.is_dir for entry in entries):
+                nested.append(name)
+        top = self._root.entries(max_entries)
+        if any(entry.is_dir and not _is_ours(entry.name) for entry in top):
+            nested.append("")
+        return BoxLook(
+            size_bytes=size_bytes, crowded=tuple(crowded), nested=tuple(nested), exchanged=tuple(exchanged)
         )
 
-    def prune_replies(self, *, before_ns: int, max_entries: int) -> None:
-        """Remove answers written before that time."""
+    def _is_in_its_place(self, name: str) -> bool:
+        seen = self._root.entry(name)
+        return seen is not None and (seen.device, seen.inode) == self._identities[name]
+
+    def prune_replies(
+        self, *, before_ns: int, surplus_before_ns: int, max_bytes: int, max_entries: int
+    ) -> None:
+        """Remove answers written before that time; those beyond `max_bytes`, if from before the other one."""
         replies = self.directory(REPLIES)
-        for entry in replies.entries(max_entries):
-            if entry.mtime_ns < before_ns and not entry.is_dir:
+        kept_bytes = 0
+        for entry in sorted(replies.entries(max_entries), key=lambda entry: entry.mtime_ns, reverse=True):
+            kept_bytes += entry.size
+            is_surplus = kept_bytes > max_bytes and entry.mtime_ns < surplus_before_ns
+            if (entry.mtime_ns < before_ns or is_surplus) and not entry.is_dir:
                 replies.remove(entry.name)
 
     def _write_readable(self, directory: SafeDir, name: str, raw: bytes) -> None:
@@ -230,8 +271,21 @@ def _open_or_set_aside(root: SafeDir, directory: str) -> SafeDir | None:
         return None
 
 
+def _clear_taken(root: SafeDir) -> None:
+    """Nothing lies under `TAKEN` after this, also where an agent without walls put a directory there."""
+    try:
+        root.remove(TAKEN)
+    except NotRegular:
+        root.mend_child(TAKEN)
+        root.rename(TAKEN, _aside())
+
+
 def _aside() -> str:
-    return f".aside-{secrets.token_hex(8)}"
+    return f"{_ASIDE}{secrets.token_hex(8)}"
+
+
+def _is_ours(name: str) -> bool:
+    return name in BOX_DIRECTORIES or name.startswith(_ASIDE)
 
 
 def _close(root: SafeDir, directories: Mapping[str, SafeDir]) -> None:

@@ -10,7 +10,15 @@ import structlog
 
 from orchestrator.contracts.ids import TurnId, is_file_name
 from orchestrator.contracts.seams import Clock
-from orchestrator.contracts.wire.boxes import ACKS, CLOSE_FILE_1X, INPUT, Close, FollowUp, temporary_name
+from orchestrator.contracts.wire.boxes import (
+    ACKS,
+    CLOSE_FILE_1X,
+    INPUT,
+    Answer,
+    Close,
+    FollowUp,
+    temporary_name,
+)
 from orchestrator.contracts.wire.codec import to_json
 from orchestrator.contracts.wire.replies import Reply
 from orchestrator.ipc.acks import read_acks
@@ -21,6 +29,7 @@ from orchestrator.store.unsafe import HOST_TROUBLE, UnsafeEntry, Vanished
 T = TypeVar("T")
 _log = structlog.get_logger(__name__)
 _CLOSE_SUFFIX: Final = "-close"
+_NOT_A_FOLLOW_UP: Final = (_CLOSE_SUFFIX, "-answer")
 _MAX_NAMES: Final = 10_000
 _TRIES: Final = 20
 _AGAIN_S: Final = 0.25
@@ -68,9 +77,19 @@ class BoxWriter:
         def unread() -> list[str]:
             names, _ = self.box.directory(INPUT).names(_MAX_NAMES)
             stems = [name.removesuffix(REQUEST_SUFFIX) for name in names if name.endswith(REQUEST_SUFFIX)]
-            return [stem for stem in stems if is_file_name(stem) and not stem.endswith(_CLOSE_SUFFIX)]
+            return [stem for stem in stems if is_file_name(stem) and not stem.endswith(_NOT_A_FOLLOW_UP)]
 
         return await self._as_far_as_it_can_be_read(unread, otherwise=[])
+
+    async def write_answer(self, answer: Answer, *, file_stem: str) -> None:
+        """Put the answer to a question of the agent into `input/`, in one step."""
+        name, raw = _file(file_stem), to_json(answer).encode("utf-8", "replace")
+
+        def write() -> None:
+            uid, gid = self.box.owner
+            self.box.directory(INPUT).write_atomically(name, raw, uid=uid, gid=gid)
+
+        await self._do(write)
 
     async def write_close(self, *, for_legacy: bool) -> None:
         """Ask the agent to finish its turn and exit; also in the older spelling if it needs that."""

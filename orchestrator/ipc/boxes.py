@@ -27,6 +27,7 @@ from orchestrator.ipc.upkeep import Upkeep
 from orchestrator.ipc.watcher import Watcher
 from orchestrator.store.refusals import ERRORS
 from orchestrator.store.safe_dir import SafeDir
+from orchestrator.store.spreading import spread_children
 from orchestrator.store.tree_removal import Removal, remove_tree
 from orchestrator.store.unsafe import UnsafeEntry, Vanished
 
@@ -152,7 +153,10 @@ class BoxKeeper:
             lane.set_turn(turn_id)
 
     async def take_waiting_texts(self, box: BoxName, *, at_most_s: float) -> None:
-        """Take every request that lies in `messages/` now, so that order is the agent's order."""
+        """Take every request that lies in `messages/` now, before a text is: the order is the agent's own.
+
+        at_most_s: how long requests over the rate are waited for; what is left then comes after the text.
+        """
         await emptying.take_waiting_texts(self._intake, box, at_most_s=at_most_s)
 
     async def drain(self, caller: AgentCaller, box: BoxPort) -> None:
@@ -269,6 +273,7 @@ class BoxKeeper:
 def _open_ground(path: Path) -> tuple[SafeDir, SafeDir]:
     """The directory of the boxes and, in it, that of what was refused."""
     ipc = SafeDir.open(path)
+    spread_children(ipc.fileno())  # one box is nothing to another
     try:
         if ipc.entry(ERRORS) is None:
             return ipc, ipc.make_child(ERRORS, mode=0o700)

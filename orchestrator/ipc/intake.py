@@ -11,15 +11,17 @@ from typing import Final
 
 import structlog
 
+from orchestrator.commands.catalog import CATALOG
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.errors import ErrorCode
 from orchestrator.contracts.ids import BoxName
 from orchestrator.contracts.wire.boxes import REQUEST_DIRECTORIES
+from orchestrator.core.batch_size import LEAST, Pace, batch_size
 from orchestrator.ipc.box import Box, Listing
 from orchestrator.ipc.hints import Place
 from orchestrator.ipc.lane import IntakeLimits, Lane
-from orchestrator.ipc.parse import Refusal
+from orchestrator.ipc.parse import ParsedRequest, Refusal
 from orchestrator.ipc.quarantine import Quarantine
 from orchestrator.ipc.reading import Candidate, Item, NotNow, read_candidate, refuse_unread
 from orchestrator.ipc.submitter import Submitter
@@ -29,9 +31,6 @@ from orchestrator.store.unsafe import HOST_TROUBLE, UnsafeEntry
 _log = structlog.get_logger(__name__)
 
 ALL_DIRECTORIES: Final = frozenset(REQUEST_DIRECTORIES)
-BATCH: Final = 100
-LARGE_BATCH: Final = 300
-LARGE_BACKLOG: Final = 1_000
 _UNFINISHED_S: Final = 0.5
 """A file that is not JSON is given this long: its writer may not know of temporary names."""
 _AGAIN_S: Final = 0.25
@@ -50,6 +49,8 @@ _NOT_READ: Final = Refusal(
     message="Its agent ended and the file could not be read for 10 s; it was not done.",
     suggestion="Check the disk and how many files may be open: dovecote doctor",
 )
+_LONG_AT_ONCE: Final = 2
+"""So many boxes are dealt with beside the others; more would take the threads that starts of agents need."""
 _NOTHING: Final = Listing(requests=[], directories=[], is_over=False)
 
 
@@ -73,6 +74,9 @@ class Intake:
         self._lanes: dict[BoxName, Lane] = {}
         self._one_at_a_time = asyncio.Lock()
         self._news = asyncio.Event()
+        self._beside: asyncio.TaskGroup | None = None
+        self._pace: Pace | None = None
+        self._long_ones = asyncio.Semaphore(_LONG_AT_ONCE)
 
     def add(self, caller: AgentCaller, box: Box) -> None:
         """Take the requests of `box` by the rights of `caller`."""
@@ -81,9 +85,11 @@ class Intake:
 
     async def remove(self, name: BoxName) -> None:
         """Take no more of that box; when this returns no thread is in it."""
-        self._lanes.pop(name, None)
+        lane = self._lanes.pop(name, None)
         async with self._one_at_a_time:
             pass
+        if lane is not None:
+            await lane.is_idle.wait()
 
     def lane(self, name: BoxName) -> Lane | None:
         """The box's lane, while it is taken from."""
@@ -112,10 +118,15 @@ class Intake:
 
     async def run(self) -> None:
         """Take what comes, until cancelled."""
-        while True:
-            self._news.clear()
-            if await self.pass_once() == 0:
-                await self._wait_for_news()
+        async with asyncio.TaskGroup() as self._beside:
+            try:
+                while True:
+                    self._news.clear()
+                    if await self.pass_once() == 0:
+                        await self._submitter.forget_gone()
+                        await self._wait_for_news()
+            finally:
+                self._beside = None
 
     async def pass_once(self) -> int:
         """One batch over all boxes; how many files were looked at."""
@@ -129,10 +140,16 @@ class Intake:
 
         is_last: its agent is dead, so what is unfinished now stays so.
         """
-        async with self._one_at_a_time:
-            lane.stale |= only
-            await self._pass([lane], only=only, is_last=is_last)
-            return await self._left(lane, only)
+        while True:
+            await lane.is_idle.wait()
+            async with self._one_at_a_time:
+                if lane.is_idle.is_set():  # no pass has begun with it while we waited for the lock
+                    lane.stale |= only
+                    await self._pass([lane], only=only, is_last=is_last)
+                    break
+        await lane.is_idle.wait()
+        await self._submitter.forget_gone()
+        return await self.left(lane, only=only)
 
     async def left(self, lane: Lane, *, only: frozenset[str]) -> frozenset[tuple[str, str]]:
         """The directories and names that wait in a box."""
@@ -177,7 +194,8 @@ class Intake:
         )
 
     async def _wait_for_news(self) -> None:
-        looks = [at for lane in self._lanes.values() if (at := lane.next_look()) is not None]
+        idle = [lane for lane in self._lanes.values() if lane.is_idle.is_set()]
+        looks = [at for lane in idle if (at := lane.next_look()) is not None]
         wait_s = max(min(looks) - self._clock.monotonic(), _AT_LEAST_S) if looks else None
         try:
             async with asyncio.timeout(wait_s):
@@ -188,7 +206,7 @@ class Intake:
     async def _pass(self, lanes: Sequence[Lane], *, only: frozenset[str], is_last: bool) -> int:
         """One batch of these boxes. The caller holds the lock."""
         now = self._clock.monotonic()
-        ready = [lane for lane in lanes if lane.ready_at <= now]
+        ready = [lane for lane in lanes if lane.ready_at <= now and lane.is_idle.is_set()]
         await self._list(ready, only, now)
         candidates = self._choose(ready, only, now)
         if not candidates:
@@ -205,8 +223,31 @@ class Intake:
         for other in found:
             if isinstance(other, NotNow):
                 self._pass_by(other, now)
-        await self._submitter.deal_with(items)
+        await self._submitter.deal_with(self._put_beside(items))
+        if len(candidates) >= LEAST:
+            self._pace = Pace(files=len(candidates), took_s=self._clock.monotonic() - now)
         return len(candidates)
+
+    def _put_beside(self, items: Sequence[Item]) -> Sequence[Item]:
+        """Deal with boxes whose requests take long to prepare beside the others; the items of those."""
+        long_ones = {item.candidate.lane for item in items if _takes_long(item)}
+        if self._beside is None or not long_ones:
+            return items
+        for lane in long_ones:
+            lane.is_idle.clear()
+            own = [item for item in items if item.candidate.lane is lane]
+            task = self._beside.create_task(self._deal_beside(own), name=f"long requests of {lane.box.name}")
+            # Also of one that is cancelled before it begins: whoever removes the box waits for this.
+            task.add_done_callback(partial(self._set_idle, lane))
+        return [item for item in items if item.candidate.lane not in long_ones]
+
+    async def _deal_beside(self, items: Sequence[Item]) -> None:
+        async with self._long_ones:
+            await self._submitter.deal_with(items)
+
+    def _set_idle(self, lane: Lane, _: "asyncio.Task[None]") -> None:
+        lane.is_idle.set()
+        self._news.set()
 
     async def _list(self, lanes: Sequence[Lane], only: frozenset[str], now: float) -> None:
         places = [(lane, directory) for lane in lanes for directory in lane.to_list(only, now)]
@@ -242,8 +283,7 @@ class Intake:
 
     def _choose(self, lanes: Sequence[Lane], only: frozenset[str], now: float) -> list[Candidate]:
         """One file a box and round, until the batch is full; boxes that got none are first next time."""
-        backlog = sum(lane.waiting(only) for lane in lanes)
-        room = LARGE_BATCH if backlog > LARGE_BACKLOG else BATCH
+        room = batch_size(sum(lane.waiting(only) for lane in lanes), self._pace)
         chosen: list[Candidate] = []
         running = [lane for lane in lanes if lane.waiting(only)]
         while running and len(chosen) < room:
@@ -293,6 +333,11 @@ class Intake:
         elif not other.is_gone:
             lane.set_unfinished(directory, name, now)
             lane.look_again(directory, at=now + _AGAIN_S)
+
+
+def _takes_long(item: Item) -> bool:
+    verdict = item.verdict
+    return isinstance(verdict, ParsedRequest) and CATALOG[type(verdict.request)].takes_long(verdict.request)
 
 
 def _refuse_all(candidates: Sequence[Candidate], refusal: Refusal) -> list[Item | NotNow]:

@@ -1,5 +1,6 @@
 """One box as the intake sees it: whose it is, what waits in it, and how fast it may go."""
 
+import asyncio
 from collections import deque
 from dataclasses import dataclass, replace
 
@@ -37,6 +38,9 @@ class Lane:
         """Violations that were told; once each."""
         self.troubled_since: float | None = None
         """Since when we cannot read what lies there, for no reason of the agent's; monotonic seconds."""
+        self.is_idle = asyncio.Event()
+        """Cleared while requests of this box are dealt with beside those of others."""
+        self.is_idle.set()
         self._burst = burst
         self._bucket = Bucket(tokens=burst, at=now)
         self._names: dict[str, deque[str]] = {directory: deque() for directory in REQUEST_DIRECTORIES}

@@ -35,6 +35,11 @@ class Conclusion:
     reply: Reply
 
     @property
+    def is_silent(self) -> bool:
+        """Whether nobody is told: no reply is asked for, and nothing is kept for the operator."""
+        return not self.reply.request_id and not _is_evidence(self.reply)
+
+    @property
     def has_effect_row(self) -> bool:
         """Whether the store knows the request by its key."""
         return isinstance(self.item.verdict, ParsedRequest) and not (

@@ -6,6 +6,7 @@
 import json
 import re
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -22,6 +23,8 @@ _log = structlog.get_logger(__name__)
 KEEP_FOR: Final = timedelta(days=7)
 MAX_ENTRIES: Final = 1_000
 """Refused requests kept for one box; each may be two files."""
+MAX_BYTES: Final = 64 * 1024 * 1024
+"""Of the copies kept for one box; of older ones only the reasons stay."""
 _PRUNE_EVERY: Final = 50
 _MAX_NAME_CHARS: Final = 160
 _ODD: Final = re.compile(r"[^A-Za-z0-9._@-]")
@@ -111,12 +114,26 @@ def _prune(folder: SafeDir, now: datetime) -> int:
     # A copy and its reason share what stands before the suffix, so they go together.
     surplus = {name.removesuffix(REASON_SUFFIX) for name in reasons[: max(len(reasons) - MAX_ENTRIES, 0)]}
     gone = [name for name in names if name < oldest or name.removesuffix(REASON_SUFFIX) in surplus]
+    gone_already = frozenset(gone)
+    gone += _beyond_the_bytes(folder, [name for name in names if name not in gone_already])
     for name in gone:
         try:
             _remove(folder, name)
         except (UnsafeEntry, OSError) as error:
             _log.warning("evidence.not_removed", name=name, error=str(error))
     return len(names) - len(gone)
+
+
+def _beyond_the_bytes(folder: SafeDir, names: Sequence[str]) -> list[str]:
+    """Copies that are too much, the oldest first to go."""
+    size_bytes, found = 0, list[str]()
+    for name in sorted(names, reverse=True):
+        entry = None if name.endswith((REASON_SUFFIX, BOX_SUFFIX)) else folder.entry(name)
+        if entry is not None:
+            size_bytes += entry.size
+            if size_bytes > MAX_BYTES:
+                found.append(name)
+    return found
 
 
 def _remove(folder: SafeDir, name: str) -> None:

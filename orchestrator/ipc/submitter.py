@@ -13,7 +13,7 @@ from typing import Final
 
 import structlog
 
-from orchestrator.commands.execute import execute_request
+from orchestrator.commands.execute import Asked, execute_requests
 from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import Unavailable
 from orchestrator.contracts.wire.replies import Reply
@@ -23,7 +23,6 @@ from orchestrator.ipc.quarantine import Quarantine
 from orchestrator.ipc.reading import Item
 from orchestrator.ipc.threads import in_thread
 from orchestrator.store import requests
-from orchestrator.store.database import Transaction
 from orchestrator.store.requests import RequestKey
 
 _log = structlog.get_logger(__name__)
@@ -32,58 +31,66 @@ _HELD_S: Final = 1.0
 
 
 class Submitter:
-    """Deals with what was read. Batches do not overlap: the caller sees to it."""
+    """Deals with what was read. Batches of one box do not overlap: the caller sees to it."""
 
     def __init__(self, services: Services, *, quarantine: Quarantine, executor: Executor) -> None:
         self._services = services
         self._quarantine = quarantine
         self._executor = executor
+        self._concluding = asyncio.Lock()
+        self._gone: list[RequestKey] = []
 
     async def deal_with(self, items: Sequence[Item]) -> None:
         """Do, answer and remove; what the store or the disk cannot take now stays and is met again."""
-        await self._conclude(await self._execute(items))
+        conclusions = await self._execute(items)
+        async with self._concluding:
+            await self._conclude(conclusions)
 
     async def _execute(self, items: Sequence[Item]) -> list[Conclusion]:
         """Verdicts and effects, in order; what the store could not commit is left out."""
-        replies: dict[int, Reply] = {}
-        async with asyncio.TaskGroup() as commands:  # handed over in order, committed together
-            for number, item in enumerate(items):
-                if isinstance(item.verdict, Refusal):
-                    replies[number] = refused(item.verdict)
-                else:
-                    commands.create_task(self._run(number, item, replies), name="request")
-        return [
-            Conclusion(item=item, reply=replies[number])
-            for number, item in enumerate(items)
-            if number in replies
-        ]
+        asked = [_asked(item, item.verdict) for item in items if isinstance(item.verdict, ParsedRequest)]
+        outcomes = iter(await self._outcomes(asked))
+        conclusions: list[Conclusion] = []
+        for item in items:
+            if isinstance(item.verdict, Refusal):
+                conclusions.append(Conclusion(item=item, reply=refused(item.verdict)))
+            elif (reply := self._reply(item, next(outcomes))) is not None:
+                conclusions.append(Conclusion(item=item, reply=reply))
+        return conclusions
 
-    async def _run(self, number: int, item: Item, replies: dict[int, Reply]) -> None:
-        lane, verdict = item.candidate.lane, item.verdict
-        assert isinstance(verdict, ParsedRequest)
-        assert item.key is not None
+    async def _outcomes(self, asked: Sequence[Asked]) -> list[Reply | Exception]:
+        if not asked:
+            return []
+        gone, self._gone = self._gone, []
         try:
-            replies[number] = await execute_request(
-                self._services, lane.caller, verdict.request, key=item.key, request_id=verdict.request_id
-            )
+            return await execute_requests(self._services, asked, gone=gone)
         except Unavailable as error:
-            _log.warning("request.held", box=lane.box.name, error=error.message)
+            self._gone += gone
+            return [error] * len(asked)
+
+    def _reply(self, item: Item, outcome: Reply | Exception) -> Reply | None:
+        """The answer; None if the request has to wait for the store or the disk."""
+        if isinstance(outcome, Reply):
+            return outcome
+        lane = item.candidate.lane
+        if isinstance(outcome, Unavailable):
+            _log.warning("request.held", box=lane.box.name, error=outcome.message)
             lane.give_token_back()
             lane.hold(until=self._services.clock.monotonic() + _HELD_S)
+            return None
         # A request on which our own code fails would otherwise end the process at each start again.
-        except Exception:
-            _log.exception("request.failed", box=lane.box.name, directory=item.candidate.directory)
-            replies[number] = failed(item)
+        directory = item.candidate.directory
+        _log.error("request.failed", box=lane.box.name, directory=directory, exc_info=outcome)
+        return failed(item)
 
     async def _conclude(self, conclusions: Sequence[Conclusion]) -> None:
-        """Answer, acknowledge, forget: in this order, each step of the whole batch after the one before."""
+        """Answer, then acknowledge: each step of the whole batch after the one before."""
         if not conclusions:
             return
         has_effects = any(conclusion.has_effect_row for conclusion in conclusions)
         if has_effects:
             self._services.checkpoints.reached("request.committed")
-        at = self._services.clock.now()
-        answered = await in_thread(self._executor, lambda: answer(conclusions, self._quarantine, at=at))
+        answered = await self._answer(conclusions)
         if has_effects:
             self._services.checkpoints.reached("reply.written")
         gone = await in_thread(self._executor, lambda: acknowledge(answered))
@@ -93,19 +100,35 @@ class Submitter:
                 lane = conclusion.item.candidate.lane
                 lane.give_token_back()
                 lane.hold(until=self._services.clock.monotonic() + _HELD_S)
-        await self._forget([each.item.key for each in gone if each.has_effect_row and each.item.key])
+        self._gone += [each.item.key for each in gone if each.has_effect_row and each.item.key]
 
-    async def _forget(self, keys: Sequence[RequestKey]) -> None:
-        """One body for all: it can fail only as a whole."""
-        if not keys:
+    async def _answer(self, conclusions: Sequence[Conclusion]) -> Sequence[Conclusion]:
+        """Those that are answered, as far as there is something to say."""
+        if all(conclusion.is_silent for conclusion in conclusions):
+            return conclusions
+        at = self._services.clock.now()
+        return await in_thread(self._executor, lambda: answer(conclusions, self._quarantine, at=at))
+
+    async def forget_gone(self) -> None:
+        """Forget the keys of the files that are removed. While batches follow each other, the next one does.
+
+        A key that stays known for a while, or for ever after a crash, harms nothing: no later file has it.
+        """
+        if not self._gone:
             return
-
-        def close_all(tx: Transaction) -> None:
-            for key in keys:
-                requests.close(tx, key)
-
+        gone, self._gone = self._gone, []
         try:
-            await self._services.db.run(close_all)
+            await self._services.db.run(lambda tx: requests.close_all(tx, gone))
         except Unavailable as error:
-            # The rows stay: they are never met again, since no later file has the same key.
-            _log.warning("requests.not_forgotten", count=len(keys), error=error.message)
+            self._gone += gone
+            _log.warning("requests.not_forgotten", count=len(gone), error=error.message)
+
+
+def _asked(item: Item, request: ParsedRequest) -> Asked:
+    assert item.key is not None  # what was parsed was read
+    return Asked(
+        caller=item.candidate.lane.caller,
+        request=request.request,
+        key=item.key,
+        request_id=request.request_id,
+    )

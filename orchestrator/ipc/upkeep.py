@@ -1,17 +1,18 @@
 """What boxes need from time to time: sizes looked at, old replies and old evidence removed."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
 import structlog
 
 from orchestrator.contracts.seams import Clock
-from orchestrator.ipc.box import Box
+from orchestrator.ipc.box import Box, BoxLook
 from orchestrator.ipc.intake import Intake
 from orchestrator.ipc.lane import IntakeLimits
 from orchestrator.ipc.quarantine import Quarantine
@@ -20,6 +21,8 @@ from orchestrator.store.unsafe import UnsafeEntry
 
 _log = structlog.get_logger(__name__)
 KEEP_REPLIES: Final = timedelta(hours=1)
+_FETCHED_WITHIN: Final = timedelta(minutes=1)
+"""An agent waits for its reply; of more than half a box the older ones go, and the store has them all."""
 _EVERY_S: Final = 30.0
 _PRUNE_EVERY: Final = 120
 """Rounds between two looks through all the evidence: an hour."""
@@ -50,14 +53,15 @@ class Upkeep:
             await asyncio.sleep(_EVERY_S)
 
     async def look_once(self) -> None:
-        """Report boxes that hold too much; remove replies that nobody fetched within the hour."""
+        """Report boxes that hold what they may not; remove replies that nobody fetched within the hour."""
         for box in self.boxes():
             async with self.guard:
-                size_bytes = await in_thread(self.executor, partial(self._look, box))
+                look = await in_thread(self.executor, partial(self._look, box))
             lane = self.intake.lane(box.name)
-            if lane is not None and size_bytes > self.limits.max_box_bytes:
-                limit_mib = self.limits.max_box_bytes / _MIB
-                self.intake.report(lane, f"The box holds more than {limit_mib:g} MiB.")
+            if lane is None or look is None:
+                continue
+            for sentence in _violations(look, self.limits):
+                self.intake.report(lane, sentence)
 
     def _prune_evidence(self) -> None:
         try:
@@ -65,11 +69,33 @@ class Upkeep:
         except (UnsafeEntry, OSError) as error:
             _log.warning("evidence.not_pruned", error=str(error))
 
-    def _look(self, box: Box) -> int:
-        before_ns = int((self.clock.now() - KEEP_REPLIES).timestamp() * 1_000_000_000)
+    def _look(self, box: Box) -> BoxLook | None:
+        now = self.clock.now()
         try:
-            box.prune_replies(before_ns=before_ns, max_entries=_MAX_REPLIES)
-            return box.size_bytes(max_entries=self.limits.max_entries)
+            with contextlib.suppress(UnsafeEntry):  # a reply's place that is gone is said below
+                box.prune_replies(
+                    before_ns=_ns(now - KEEP_REPLIES),
+                    surplus_before_ns=_ns(now - _FETCHED_WITHIN),
+                    max_bytes=self.limits.max_box_bytes // 2,
+                    max_entries=_MAX_REPLIES,
+                )
+            return box.look(max_entries=self.limits.max_entries)
         except (UnsafeEntry, OSError) as error:
             _log.warning("box.not_looked_at", box=box.name, error=str(error))
-            return 0
+            return None
+
+
+def _violations(look: BoxLook, limits: IntakeLimits) -> list[str]:
+    """What the box's agent did that it may not, a sentence each."""
+    found = [f"The directory {name}/ was removed or exchanged for another." for name in look.exchanged]
+    if look.size_bytes > limits.max_box_bytes:
+        found.append(f"The box holds more than {limits.max_box_bytes / _MIB:g} MiB.")
+    found += [f"More than {limits.max_entries} entries in {name}/." for name in look.crowded]
+    return found + [
+        f"A directory was made in {f'{name}/' if name else 'the box'}, where only files belong."
+        for name in look.nested
+    ]
+
+
+def _ns(at: datetime) -> int:
+    return int(at.timestamp() * 1_000_000_000)

@@ -5,7 +5,9 @@
 `syscall_rules` and `syscall_filter` say which doors to the kernel are shut; `bubblewrap_command` is the
 arguments, `bubblewrap_opening` the start, `user_namespace`, `cgroup` and `memory_watch` its limits,
 `host_system` what it binds of this machine; `lifeline` ends a process with us. `programs` is what runs
-inside without an image, `tool_packages` what a model's tool server needs there, `mount_check` compares
-what is mounted with the plan, `child` and `procfs` are
-processes and their pipes. Imports `contracts` and below.
+inside without an image, `tool_packages` what a model's tool server needs there, `model_programs` both for
+an agent of a model. `agent_programs` says which programs can be installed, `program_fetch` fetches one,
+`agent_directory` lays them out, `program_pruning` removes what earlier versions left. `mount_check`
+compares what is mounted with the plan, `child` and `procfs` are processes and their pipes. Imports
+`contracts`, `core` and below.
 """

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
-from orchestrator.contracts.records.launch import PROGRAMS_TARGET, TOOLS_TARGET, LaunchPlan
+from orchestrator.contracts.records.launch import AGENTS_TARGET, PROGRAMS_TARGET, TOOLS_TARGET, LaunchPlan
 from orchestrator.runners.programs import INNER_ID, PYTHON_TARGET, Interpreter, Programs
 
 # The first program of the agent's user has to give up root's last three capabilities itself.
@@ -113,17 +113,25 @@ def _system(plan: LaunchPlan, system: HostSystem, programs: Programs) -> list[st
         # bwrap's own /dev is a writable tmpfs without a bound.
         *("--perms", "1777", "--size", str(limits.shm_bytes), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),
         *("--perms", "1777", "--size", str(limits.tmp_bytes), "--tmpfs", "/tmp"),
-        *_directory("/etc"),
+        *(word for path in _parents_of(system.files) for word in _directory(path)),
         *(word for path in system.files for word in ("--ro-bind-try", path, path)),
         *("--ro-bind", str(programs.accounts / "passwd"), "/etc/passwd"),
         *("--ro-bind", str(programs.accounts / "group"), "/etc/group"),
     ]
 
 
+def _parents_of(files: Sequence[str]) -> list[str]:
+    """The directories that hold these, and the one that always is, from the outermost in."""
+    found = {str(parent) for path in files for parent in PurePosixPath(path).parents} | {"/etc"}
+    return sorted(found - {"/"})
+
+
 def _own_programs(programs: Programs, interpreter: Interpreter) -> list[str]:
     bound = [*_directory("/opt"), "--ro-bind", str(programs.library), PROGRAMS_TARGET]
     if programs.tools is not None:
         bound += ["--ro-bind", str(programs.tools), TOOLS_TARGET]
+    if programs.agents is not None:
+        bound += ["--ro-bind", str(programs.agents), AGENTS_TARGET]
     if interpreter.prefix is not None:
         bound += ["--ro-bind", str(interpreter.prefix), PYTHON_TARGET]
     return bound

@@ -198,6 +198,7 @@ def _limit(plan: LaunchPlan, sandbox: Sandbox, group: Cgroup) -> None:
     limits, pid = plan.limits, sandbox.init.pid
     wanted = {
         resource.RLIMIT_NPROC: limits.processes,
+        resource.RLIMIT_NOFILE: min(limits.open_files, resource.getrlimit(resource.RLIMIT_NOFILE)[1]),
         resource.RLIMIT_FSIZE: limits.file_size_bytes,
         resource.RLIMIT_CORE: 0,
     }

@@ -15,11 +15,12 @@ from orchestrator.contracts.ids import AgentId, GroupFolder, new_id
 from orchestrator.contracts.records.launch import LaunchPlan
 from orchestrator.runners import cgroup as cgroups
 from orchestrator.runners import host_system, procfs, syscall_filter
+from orchestrator.runners.agent_directory import current_agents
 from orchestrator.runners.bubblewrap_handle import BubblewrapHandle
 from orchestrator.runners.bubblewrap_opening import LABEL, Equipment, open_sandbox
+from orchestrator.runners.model_programs import model_programs
 from orchestrator.runners.procfs import ProcessKey
 from orchestrator.runners.programs import INNER_ID, choose_interpreter, ensure_programs
-from orchestrator.runners.tool_packages import ensure_tool_packages
 from orchestrator.runners.user_namespace import make_user_namespace
 
 _VERIFY_S: Final = 5.0
@@ -52,6 +53,11 @@ class BubblewrapRunner:
         equipment = await self._equip()
         return f"Agents run in bubblewrap sandboxes ({equipment.bwrap})."
 
+    async def agent_programs(self) -> tuple[str, ...] | None:
+        """Those that are installed in `data/programs`."""
+        agents = await asyncio.to_thread(current_agents, self._programs_directory)
+        return () if agents is None else agents.programs
+
     async def limits_in_words(self) -> str:
         """Which limits hold here, for `dovecote doctor`. Raises Unavailable."""
         usable = (await self._equip()).parents.usable
@@ -64,7 +70,7 @@ class BubblewrapRunner:
         """Start it; the walls stand when this returns. Raises StartFailed or Unavailable."""
         equipment = await self._equip()
         if plan.runs_model_commands:
-            equipment = await self._with_tools(equipment)
+            equipment = await self._with_tools(equipment, plan.program)
         return await self._start(plan, equipment)
 
     async def stop_leftovers(
@@ -127,12 +133,12 @@ class BubblewrapRunner:
             syscalls=syscall_filter.kernel_program(machine) if syscall_filter.is_known(machine) else None,
         )
 
-    async def _with_tools(self, equipment: Equipment) -> Equipment:
+    async def _with_tools(self, equipment: Equipment, program: str | None) -> Equipment:
         loop = asyncio.get_running_loop()
-        tools = await loop.run_in_executor(
-            self._executor, ensure_tool_packages, self._programs_directory, equipment.interpreter
+        tools, agents = await loop.run_in_executor(
+            self._executor, model_programs, self._programs_directory, equipment.interpreter, program
         )
-        return replace(equipment, programs=replace(equipment.programs, tools=tools))
+        return replace(equipment, programs=replace(equipment.programs, tools=tools, agents=agents))
 
     async def _start(self, plan: LaunchPlan, equipment: Equipment) -> BubblewrapHandle:
         return await open_sandbox(

@@ -28,6 +28,13 @@ class DescribedRunner(Runner, Protocol):
         """One line: what agents run in. Raises Unavailable."""
         ...
 
+    async def agent_programs(self) -> tuple[str, ...] | None:
+        """The agent programs that agents find, as `dovecote image build --with` calls them; None: unknown.
+
+        Raises Unavailable.
+        """
+        ...
+
     async def limits_in_words(self) -> str:
         """Which limits hold on this machine, for `dovecote doctor`. Raises Unavailable."""
         ...

@@ -18,10 +18,20 @@ from orchestrator.contracts.errors import StartFailed, Unavailable
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND, LaunchPlan
 from orchestrator.runners import mount_check, syscall_filter
+from orchestrator.runners.agent_programs import how_to_install, is_complete, programs_in
 from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.docker_handle import DockerHandle, remove_container
 from orchestrator.runners.docker_stream import Attachment
-from orchestrator.runners.image import REBUILD, ImageState, Stamps, image_state, own_stamps
+from orchestrator.runners.image import (
+    REBUILD,
+    ImageState,
+    Stamps,
+    agents_inside,
+    image_state,
+    labels_of,
+    own_stamps,
+    state_by_labels,
+)
 
 INSTANCE_LABEL: Final = "dovecote.instance"
 # Kept for the operator, and for an orchestrator that comes back; above the limit on a turn's output.
@@ -63,6 +73,13 @@ class DockerRunner:
         """One line for the log: what agents run in. Raises Unavailable."""
         version = await self._engine.call(lambda client: client.version()["Version"])
         return f"Agents run in Docker containers (engine {version}, image {self._image})."
+
+    async def agent_programs(self) -> tuple[str, ...] | None:
+        """Those in the image; of a legacy one nobody knows. Raises Unavailable."""
+        labels = await self._engine.call(lambda client: labels_of(client, self._image)) or {}
+        if state_by_labels(labels, self._stamps()) is ImageState.LEGACY:
+            return None
+        return programs_in(agents_inside(labels))
 
     async def limits_in_words(self) -> str:
         """Which limits hold here, for `dovecote doctor`."""
@@ -129,8 +146,9 @@ class DockerRunner:
 
     def _create_now(self, client: docker.DockerClient, plan: LaunchPlan) -> _Created:
         image = plan.image or self._image
-        state = image_state(client, image, self._stamps())
-        if (refusal := _refusal(image, state)) is not None:
+        labels = labels_of(client, image)
+        state = ImageState.MISSING if labels is None else state_by_labels(labels, self._stamps())
+        if (refusal := _refusal(image, state) or _lack(image, state, labels or {}, plan)) is not None:
             raise refusal
         if self._security is None:
             self._security = security_options(client.info(), machine=platform.machine())
@@ -173,6 +191,18 @@ def _refusal(image: str, state: ImageState) -> StartFailed | None:
     if state is ImageState.OLD:
         return StartFailed(f"The image {image} was built by another version of Dovecote.", suggestion=REBUILD)
     return None
+
+
+def _lack(image: str, state: ImageState, labels: Mapping[str, str], plan: LaunchPlan) -> StartFailed | None:
+    """A legacy image has its own program; of ours we know what is inside."""
+    if plan.program is None or state is ImageState.LEGACY:
+        return None
+    if is_complete(plan.program, agents_inside(labels)):
+        return None
+    return StartFailed(
+        f"The agent program {plan.program} is not in the image {image}.",
+        suggestion=how_to_install(plan.program),
+    )
 
 
 def security_options(engine_info: Mapping[str, Any], *, machine: str) -> list[str]:
@@ -259,6 +289,7 @@ def _host_config(
         memswap_limit=limits.memory_bytes,
         nano_cpus=int(limits.cpus * 1e9),
         ulimits=[
+            docker.types.Ulimit(name="nofile", soft=limits.open_files, hard=limits.open_files),
             docker.types.Ulimit(name="fsize", soft=limits.file_size_bytes, hard=limits.file_size_bytes),
             docker.types.Ulimit(name="core", soft=0, hard=0),
         ],

@@ -1,13 +1,14 @@
 """The agent image: built from what lies here, and recognised by its labels."""
 
+import json
 import re
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import docker
 import docker.errors
@@ -16,6 +17,13 @@ from orchestrator.contracts.errors import ErrorCode, Unavailable
 from orchestrator.contracts.version import VERSION
 from orchestrator.contracts.wire.container_io import PROTOCOL
 from orchestrator.core.text_cleaning import clean_text
+from orchestrator.runners.agent_directory import (
+    AgentDirectory,
+    InstalledPart,
+    lay_out_agents,
+    outdated_parts,
+)
+from orchestrator.runners.agent_programs import parts_of, programs_in
 from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.programs import OLDEST_PYTHON, program_files, stamp_of, write_tree
 from orchestrator.runners.tool_packages import (
@@ -30,12 +38,18 @@ PROTOCOL_LABEL: Final = "dovecote.protocol"
 WIRE_LABEL: Final = "dovecote.wire"
 PROGRAMS_LABEL: Final = "dovecote.programs"
 VERSION_LABEL: Final = "dovecote.version"
+AGENTS_LABEL: Final = "dovecote.agents"
+"""Holds which parts of agent programs are inside, as JSON."""
 REBUILD: Final = "Run: dovecote image build"
 # How the Dockerfile's own tests of the base begin what they say.
 _BASE_WORDS: Final = "the base image has"
 _TRIAL_S: Final = 60
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _DOCKERFILE: Final = Path(__file__).resolve().parents[2] / "container" / "image" / "Dockerfile"
+
+
+Progress: TypeAlias = Callable[[str], None]
+"""Is told each line of a build."""
 
 
 class ImageState(StrEnum):
@@ -76,26 +90,63 @@ def state_by_labels(labels: Mapping[str, str], own: Stamps) -> ImageState:
         return ImageState.LEGACY
     if labels[PROTOCOL_LABEL] != str(PROTOCOL) or labels.get(WIRE_LABEL) != own.wire:
         return ImageState.OLD
-    return ImageState.OK if labels.get(PROGRAMS_LABEL) == own.programs else ImageState.STALE
+    is_ours = labels.get(PROGRAMS_LABEL) == own.programs and not outdated_parts(agents_inside(labels))
+    return ImageState.OK if is_ours else ImageState.STALE
+
+
+def agents_inside(labels: Mapping[str, str]) -> dict[str, InstalledPart]:
+    """The parts of agent programs in an image with these labels; what nobody understands counts as none."""
+    try:
+        return {name: InstalledPart(**entry) for name, entry in json.loads(labels[AGENTS_LABEL]).items()}
+    except (KeyError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def labels_of(client: docker.DockerClient, name: str) -> dict[str, str] | None:
+    """The labels of an image; None if it is not there. Blocks."""
+    try:
+        return dict(client.images.get(name).labels)
+    except docker.errors.ImageNotFound:
+        return None
 
 
 def image_state(client: docker.DockerClient, name: str, own: Stamps) -> ImageState:
     """Whether the image is there and fits. Blocks."""
-    try:
-        image = client.images.get(name)
-    except docker.errors.ImageNotFound:
-        return ImageState.MISSING
-    return state_by_labels(image.labels, own)
+    labels = labels_of(client, name)
+    return ImageState.MISSING if labels is None else state_by_labels(labels, own)
 
 
-def build_image(engine: Engine, *, name: str, base: str, progress: Callable[[str], None]) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """What an image is built from. programs: of agents. shared: where their parts may lie already."""
+
+    name: str
+    base: str
+    programs: Sequence[str] = ()
+    shared: AgentDirectory | None = None
+
+
+def build_image(
+    engine: Engine,
+    *,
+    name: str,
+    base: str,
+    progress: Progress,
+    programs: Sequence[str] | None = None,
+    shared: AgentDirectory | None = None,
+) -> str:
     """Build the image `name` on `base` and return its id; each line of the build goes to `progress`.
 
-    Blocks for seconds. Needs no network if `base` is there. Raises Unavailable with the reason.
+    programs: the agent programs that are to be inside; None: those that are. Blocks for seconds. Needs
+    no network if `base` is there and no program is new. Raises Unavailable with the reason.
     """
     try:
         before = engine.run(lambda client: _id_of(client, name))
-        made = engine.run(lambda client: _build(client, name=name, base=base, progress=progress))
+        if programs is None:
+            labels = engine.run(lambda client: labels_of(client, name))
+            programs = programs_in(agents_inside(labels or {}))
+        recipe = Recipe(name=name, base=base, programs=programs, shared=shared)
+        made = engine.run(lambda client: _build(client, recipe, progress))
         if before not in (None, made):
             engine.run(lambda client: _remove_replaced(client, str(before)))
         return made
@@ -110,23 +161,17 @@ def build_image(engine: Engine, *, name: str, base: str, progress: Callable[[str
         ) from error
 
 
-def _build(client: docker.DockerClient, *, name: str, base: str, progress: Callable[[str], None]) -> str:
+def _build(client: docker.DockerClient, recipe: Recipe, progress: Progress) -> str:
     with tempfile.TemporaryDirectory(prefix="dovecote-image-") as place:
         files = program_files()
-        own = _stamps(files)
         write_tree(Path(place, "programs"), files)
-        _lay_out_tools(client, base, Path(place, "tools"))
+        _lay_out_packages(client, recipe, Path(place), progress)
         Path(place, "Dockerfile").write_bytes(_DOCKERFILE.read_bytes())
         lines = client.api.build(
             path=place,
-            tag=name,
-            buildargs={"BASE": base},
-            labels={
-                PROTOCOL_LABEL: str(PROTOCOL),
-                WIRE_LABEL: own.wire,
-                PROGRAMS_LABEL: own.programs,
-                VERSION_LABEL: VERSION,
-            },
+            tag=recipe.name,
+            buildargs={"BASE": recipe.base},
+            labels=_labels(recipe, _stamps(files)),
             network_mode="none",
             rm=True,
             forcerm=True,
@@ -141,22 +186,35 @@ def _build(client: docker.DockerClient, *, name: str, base: str, progress: Calla
                 progress(text)
         if failure is not None:
             raise docker.errors.BuildError((said or _without_colours(failure)).strip().rstrip("."), iter(()))
-        return str(client.images.get(name).id)
+        return str(client.images.get(recipe.name).id)
 
 
-def _lay_out_tools(client: docker.DockerClient, base: str, target: Path) -> None:
-    """Put the tool server's packages for the Python of `base` into `target`.
+def _labels(recipe: Recipe, own: Stamps) -> dict[str, str]:
+    inside = {part.name: {"version": part.version, "stamp": part.stamp} for part in parts_of(recipe.programs)}
+    return {
+        PROTOCOL_LABEL: str(PROTOCOL),
+        WIRE_LABEL: own.wire,
+        PROGRAMS_LABEL: own.programs,
+        VERSION_LABEL: VERSION,
+        AGENTS_LABEL: json.dumps(inside),
+    }
+
+
+def _lay_out_packages(client: docker.DockerClient, recipe: Recipe, place: Path, progress: Progress) -> None:
+    """Put the tool server's packages and the agent programs, for the Python of the base, into `place`.
 
     Nothing for a base that will not do: the build itself says best what it lacks.
     """
     try:
-        version = _python_of(client, base)
+        version = _python_of(client, recipe.base)
     except (docker.errors.APIError, ValueError):
         version = None
     if version is None or version < OLDEST_PYTHON:
-        target.mkdir()
+        (place / "tools").mkdir()
+        (place / "agents").mkdir()
     else:
-        lay_out_packages(target, version)
+        lay_out_packages(place / "tools", version)
+        lay_out_agents(place / "agents", parts_of(recipe.programs), version, progress, earlier=recipe.shared)
 
 
 def _python_of(client: docker.DockerClient, base: str) -> MinorVersion:

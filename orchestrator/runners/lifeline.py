@@ -1,8 +1,8 @@
 """Between the orchestrator and an agent without walls: ends the agent's processes when we end.
 
 Run as a script by its path, with nothing but the standard library, so that it starts in 10 ms:
-`lifeline.py LABEL DESCRIPTOR MEMORY_BYTES -- COMMAND …`. The label is for the list of processes; the
-descriptor is a socket. It says `started PID` or `failed REASON`, and at last `ended CODE`; it takes `t`
+`lifeline.py LABEL DESCRIPTOR MEMORY_BYTES OPEN_FILES -- COMMAND …`. The label is for the list of processes;
+the descriptor is a socket. It says `started PID` or `failed REASON`, and at last `ended CODE`; it takes `t`
 (SIGTERM to the agent) and `k` (kill all); its end means that the orchestrator is gone.
 """
 
@@ -18,10 +18,12 @@ from contextlib import suppress
 
 def main(arguments: list[str]) -> int:
     """Start the command, wait for its end or for ours."""
-    _, descriptor, memory_bytes, _, *command = arguments
+    _, descriptor, memory_bytes, open_files, _, *command = arguments
     line = socket.socket(fileno=int(descriptor))
     line.set_inheritable(False)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    most = min(int(open_files), resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     if int(memory_bytes):
         resource.setrlimit(resource.RLIMIT_AS, (int(memory_bytes), int(memory_bytes)))
     try:

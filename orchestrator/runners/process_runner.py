@@ -14,12 +14,12 @@ from typing import Final
 
 from orchestrator.contracts.errors import StartFailed
 from orchestrator.contracts.ids import AgentId
-from orchestrator.contracts.records.launch import PROGRAMS_TARGET, TOOLS_TARGET, LaunchPlan
+from orchestrator.contracts.records.launch import AGENTS_TARGET, PROGRAMS_TARGET, TOOLS_TARGET, LaunchPlan
 from orchestrator.runners import lifeline, procfs
 from orchestrator.runners.child import SideChannel, adopt, start_process
+from orchestrator.runners.model_programs import model_programs
 from orchestrator.runners.process_handle import ProcessHandle, keys_in
 from orchestrator.runners.programs import Interpreter, Programs, choose_interpreter, ensure_programs
-from orchestrator.runners.tool_packages import ensure_tool_packages
 
 LABEL: Final = "dovecote-lifeline"
 """Begins one command word of every lifeline; the instance and the agent follow."""
@@ -53,6 +53,10 @@ class ProcessRunner:
         )
         return f"Agents run without walls. {rest}"
 
+    async def agent_programs(self) -> tuple[str, ...] | None:
+        """Nobody knows: without walls, one of the operator's own may lie anywhere."""
+        return None
+
     async def limits_in_words(self) -> str:
         """Which limits hold here, for `dovecote doctor`."""
         return "memory: of each process, for drivers of ours; processes: not limited; CPUs: not limited"
@@ -71,10 +75,12 @@ class ProcessRunner:
         places = {mount.target: str(mount.source) for mount in plan.mounts}
         places[PROGRAMS_TARGET] = str(programs.library)
         if plan.runs_model_commands:
-            tools = await loop.run_in_executor(
-                self._executor, ensure_tool_packages, self._programs_directory, interpreter
+            # A program of the operator's own may lie anywhere, so whether one is there is found out inside.
+            tools, agents = await loop.run_in_executor(
+                self._executor, model_programs, self._programs_directory, interpreter, None
             )
             places[TOOLS_TARGET] = str(tools)
+            places |= {} if agents is None else {AGENTS_TARGET: str(agents)}
         return await self._start(plan, interpreter.outside, places)
 
     async def stop_leftovers(
@@ -124,7 +130,7 @@ def _start_lifeline(
         return start_process(
             [
                 *(python, "-I", "-S", lifeline.__file__, f"{LABEL}:{plan.instance_id}:{plan.agent_id}"),
-                *(str(theirs.fileno()), str(memory_bytes), "--"),
+                *(str(theirs.fileno()), str(memory_bytes), str(plan.limits.open_files), "--"),
                 *(python if first == "python3" else first, *rest),
             ],
             executable=python,

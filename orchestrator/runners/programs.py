@@ -43,13 +43,15 @@ class Interpreter:
 class Programs:
     """A filled directory. library: what is put on the path of modules. accounts: a made passwd and group.
 
-    tools: the packages of the tool server, for an agent that has a model; None: it has none.
+    tools: the packages of the tool server, for an agent that has a model; None: it has none. agents: the
+    agent programs, likewise; None: none were ever installed.
     """
 
     library: Path
     accounts: Path
     stamp: str
     tools: Path | None = None
+    agents: Path | None = None
 
 
 def program_files() -> dict[str, bytes]:
@@ -105,8 +107,7 @@ def ensure_programs(root: Path, interpreter: Interpreter) -> Programs:
     Raises Unavailable when the disk or the interpreter will not have it.
     """
     files = program_files()
-    stamp = stamp_of(files | {"interpreter": interpreter.outside.encode()})
-    target = root / stamp
+    target = _place(root, files, interpreter)
     if not target.exists():
         try:
             _fill(root, target, files, interpreter)
@@ -116,7 +117,16 @@ def ensure_programs(root: Path, interpreter: Interpreter) -> Programs:
                 code=ErrorCode.RUNNER_UNAVAILABLE,
                 suggestion="See that there is room on the disk and that the directory may be written.",
             ) from error
-    return Programs(library=target / "library", accounts=target / "accounts", stamp=stamp)
+    return Programs(library=target / "library", accounts=target / "accounts", stamp=target.name)
+
+
+def programs_place(root: Path, interpreter: Interpreter) -> Path:
+    """Where the programs of this version lie below `root`, once they are made. Blocks."""
+    return _place(root, program_files(), interpreter)
+
+
+def _place(root: Path, files: Mapping[str, bytes], interpreter: Interpreter) -> Path:
+    return root / stamp_of({**files, "interpreter": interpreter.outside.encode()})
 
 
 def write_tree(directory: Path, files: Mapping[str, bytes]) -> None:

@@ -34,15 +34,23 @@ def ensure_tool_packages(root: Path, interpreter: Interpreter) -> Path:
 
     A half-made directory is never seen. Raises Unavailable when they can't be had.
     """
+    target = tools_place(root, interpreter)
     try:
-        version = version_of(interpreter.outside)
-        stamp = hashlib.sha256(LOCK.read_bytes() + f"{interpreter.outside} {version}".encode()).hexdigest()
-        target = root / f"tools-{stamp[:16]}"
         if not target.exists():
-            _make(target, version, interpreter)
+            _make(target, version_of(interpreter.outside), interpreter)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         raise _unavailable(str(error)) from error
     return target
+
+
+def tools_place(root: Path, interpreter: Interpreter) -> Path:
+    """Where the packages of this version lie below `root`, once they are made. Blocks. Raises Unavailable."""
+    try:
+        words = f"{interpreter.outside} {version_of(interpreter.outside)}"
+        stamp = hashlib.sha256(LOCK.read_bytes() + words.encode()).hexdigest()
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        raise _unavailable(str(error)) from error
+    return root / f"tools-{stamp[:16]}"
 
 
 def lay_out_packages(target: Path, version: MinorVersion) -> None:

@@ -10,7 +10,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from pydantic_core import ErrorDetails
 
 from orchestrator.contracts.errors import InvalidSettings
 from orchestrator.contracts.os_errors import advice_for
+from orchestrator.contracts.toml_text import load_toml
 from orchestrator.settings.tree import Settings, is_list, is_timezone, setting_fields, what_it_must_be
 
 FILE_NAME: Final = "dovecote.toml"
@@ -62,6 +63,9 @@ ALIASES: Final[Mapping[str, tuple[str, Callable[[str], object], str]]] = {
     "MAX_CONCURRENT_CONTAINERS": ("queue.max_running", _as_is, ""),
 }
 """Names of the source documents in the environment: the setting, how it is read, its unit."""
+RENAMED: Final[Mapping[str, str]] = {"agent.driver": "agent.provider"}
+"""Settings that had another name before."""
+_PROVIDERS: Final = "providers."
 
 
 def home_directory(option: Path | None, environment: Mapping[str, str]) -> Path:
@@ -85,9 +89,9 @@ def load_settings(home: Path, environment: Mapping[str, str]) -> LoadedSettings:
     given: dict[str, Given] = {}
     timezone, warnings = _default_timezone(environment)
     given["assistant.timezone"] = timezone
-    given |= _from_file(home / FILE_NAME)
+    given |= _renamed(_from_file(home / FILE_NAME))
     given |= _from_aliases(environment)
-    given |= _from_environment(environment)
+    _lay_over(given, _renamed(_from_environment(environment)))
     try:
         settings = Settings(**_nested(given))
     except ValidationError as error:
@@ -117,7 +121,7 @@ def _from_file(path: Path) -> dict[str, Given]:
                 f"{path} is a pipe, a socket or a device.", suggestion="Put a text file there, or nothing."
             )
         text = path.read_text(encoding="utf-8")
-        tree = tomllib.loads(text)
+        tree = load_toml(text)
     except FileNotFoundError:
         if path.is_symlink():
             raise InvalidSettings(
@@ -140,6 +144,21 @@ def _from_file(path: Path) -> dict[str, Given]:
         key: Given(value=value, origin=f"{FILE_NAME} line {lines[key]}" if key in lines else FILE_NAME)
         for key, value in _leaves(tree)
     }
+
+
+def _lay_over(given: dict[str, Given], later: Mapping[str, Given]) -> None:
+    """A later table adds to an earlier one, name by name; everything else takes its place."""
+    for key, each in later.items():
+        before = given.get(key)
+        if before is not None and isinstance(before.value, dict) and isinstance(each.value, dict):
+            each = replace(each, value={**before.value, **each.value})
+        given[key] = each
+
+
+def _renamed(given: dict[str, Given]) -> dict[str, Given]:
+    """What one source says, by today's names; of an old and a new one for the same thing the new counts."""
+    old = {RENAMED[key]: each for key, each in given.items() if key in RENAMED}
+    return old | {key: each for key, each in given.items() if key not in RENAMED}
 
 
 def _leaves(tree: Mapping[str, object]) -> Iterator[tuple[str, object]]:
@@ -180,6 +199,11 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Given]:
     for name, value in sorted(environment.items()):
         key = name.removeprefix(PREFIX).lower().replace("__", ".", 1)
         if not name.startswith(PREFIX) or not value:
+            continue
+        if key.startswith(_PROVIDERS) and "__" in key:
+            table, field_name = key.split("__", 1)
+            one = Given(value={field_name: value}, origin=f"environment {name}")
+            _lay_over(given, {table.replace("_", "-"): one})
             continue
         if "." in key or difflib.get_close_matches(key, fields, n=1, cutoff=0.85):
             read = _list_of(value) if key in fields and is_list(fields[key]) else value
@@ -229,7 +253,7 @@ def _refusal(error: ValidationError, given: Mapping[str, Given]) -> InvalidSetti
 
 def _sentence(key: str, fault: ErrorDetails, where: str) -> tuple[str, str]:
     fields = dict(setting_fields())
-    info = fields.get(key)
+    info = fields.get(key) or fields.get(key.partition(".")[0])
     if any(name.startswith(f"{key}.") for name in fields):
         return f"{key} is a section of settings, not a value{where}.", f"Write it as a table: [{key}]."
     if info is None:
@@ -239,7 +263,8 @@ def _sentence(key: str, fault: ErrorDetails, where: str) -> tuple[str, str]:
     shown = str(fault["input"])[:80]
     allowed = what_it_must_be(info)
     must = f"must be {allowed}" if allowed else _reason(fault)
-    default = "none" if info.default in (None, ()) else info.default
+    default = info.get_default(call_default_factory=True)
+    default = "none" if default in (None, (), {}) else default
     suggestion = f"Change it, or remove it for the default: {default}."
     return f"The setting {key} is {shown!r}{where}, but {must}.", suggestion
 

@@ -1,19 +1,46 @@
 """Everything that can be set: one frozen section a component, passed on by section."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final, Literal, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, get_args, get_origin
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, Field
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from orchestrator.contracts.ids import is_chat_id
+from orchestrator.contracts.ids import is_chat_id, is_folder_name
 from orchestrator.contracts.version import IMAGE
+from orchestrator.settings.section import MIB, Number, Section, Whole
+from orchestrator.settings.whatsapp import WhatsAppSettings
 
-MIB: Final = 1024**2
-LIST_EXAMPLE: Final = '["491701234567@s.whatsapp.net"]'
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListOf:
+    """What a setting with several values holds. example: as it is written."""
+
+    what: str
+    example: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableOf:
+    """What a setting holds that is a table of tables. example: how one begins."""
+
+    what: str
+    example: str
+
+
+_CHAT_IDS: Final = ListOf(what="chat ids", example='["491701234567@s.whatsapp.net"]')
+_SERVERS: Final = TableOf(what="tables of tool servers", example="[agent.mcp_servers.NAME]")
+_PROVIDERS: Final = TableOf(
+    what="tables of providers", example='[providers.NAME] with base_url = "https://…"'
+)
+_FOLDERS: Final = ListOf(what="folders of groups", example='["family"]')
+_ARGV: Final = ListOf(
+    what="words of a command", example='["/usr/bin/mail", "-s", "Dovecote", "me@example.org"]'
+)
 
 
 def is_timezone(name: str) -> bool:
@@ -38,21 +65,16 @@ def _all_chat_ids(ids: tuple[str, ...]) -> tuple[str, ...]:
     return ids
 
 
-def _no_truth_as_number(value: object) -> object:
-    """`true` is no number, although Python counts it as one."""
-    if isinstance(value, bool):
-        raise ValueError("is not a number")
-    return value
+def _all_folders(names: tuple[str, ...]) -> tuple[str, ...]:
+    if not all(is_folder_name(each) for each in names):
+        raise ValueError("holds what is not the folder of a group")
+    return names
 
 
-Whole = Annotated[int, BeforeValidator(_no_truth_as_number)]
-Number = Annotated[float, BeforeValidator(_no_truth_as_number)]
-
-
-class Section(BaseModel):
-    """Base of the sections: frozen, and an unknown key is an error."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+def _program_first(words: tuple[str, ...]) -> tuple[str, ...]:
+    if (words and not words[0].strip()) or any("\0" in word for word in words):
+        raise ValueError("does not begin with the name of a program")
+    return words
 
 
 class AssistantSettings(Section):
@@ -67,8 +89,14 @@ class AssistantSettings(Section):
     locale: str = Field(
         "en", min_length=2, max_length=35, description="language of the sentences Dovecote says"
     )
-    operators: Annotated[tuple[str, ...], AfterValidator(_all_chat_ids)] = Field(
+    operators: Annotated[tuple[str, ...], AfterValidator(_all_chat_ids), _CHAT_IDS] = Field(
         (), description="JIDs of the people who may command it, besides those in the main chat"
+    )
+    main_members: Literal["listed", "everyone"] = Field(
+        "listed", description="who commands it in a main chat that is a group: only `operators`, or all"
+    )
+    bots: Annotated[tuple[str, ...], AfterValidator(_all_chat_ids), _CHAT_IDS] = Field(
+        (), description="JIDs of programs that write into chats, where the network does not say so"
     )
 
 
@@ -83,10 +111,42 @@ class QueueSettings(Section):
     )
 
 
+class BoundSettings(Section):
+    """How often members and bots may set it off; 0 is no bound. Operators and main have none."""
+
+    triggers_per_sender: Whole = Field(20, ge=0, le=100_000, description="triggers of a person in an hour")
+    turns_per_chat: Whole = Field(60, ge=0, le=100_000, description="turns in a chat in an hour")
+    bot_turns_in_a_row: Whole = Field(
+        5, ge=0, le=10_000, description="turns in a row that only bots set off, in an hour"
+    )
+
+
+class QuestionSettings(Section):
+    """What agents may ask of people."""
+
+    max_open: Whole = Field(3, ge=1, le=100, description="open questions in a chat")
+    expire_s: Number = Field(
+        86_400, ge=1, le=30 * 86_400, description="a question that nobody answers is closed after this"
+    )
+
+
 class AgentSettings(Section):
     """What runs as an agent, in which walls, with which limits."""
 
-    driver: Literal["builtin", "script"] = Field("builtin", description="what answers")
+    provider: str = Field(
+        "builtin",
+        pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$",
+        min_length=1,
+        max_length=64,
+        description="what answers, where no `AGENT.md` says otherwise: see `dovecote provider list`",
+    )
+    permissions: Literal["deny-all", "approve-reads", "approve-all"] = Field(
+        "approve-reads", description="what an agent's program may do unasked, likewise"
+    )
+    mcp_servers: Annotated[dict[str, dict[str, Any]], _SERVERS] = Field(
+        default_factory=dict,
+        description="tool servers of all agents, by name: `command`, `args` and `env`, or `url`",
+    )
     runner: Literal["auto", "docker", "bubblewrap", "process"] = Field(
         "auto", description="what builds the walls"
     )
@@ -108,6 +168,18 @@ class AgentSettings(Section):
     memory_bytes: Whole = Field(1024 * MIB, ge=64 * MIB, le=1024**4, description="memory of one container")
     processes: Whole = Field(256, ge=16, le=32_768, description="processes in one container")
     cpus: Number = Field(2.0, ge=0.1, le=256, description="CPUs of one container")
+    workspace_bytes: Whole = Field(
+        5 * 1024 * MIB,
+        ge=MIB,
+        le=1024**5,
+        description="bytes in a group's workspace; over it the agent is stopped",
+    )
+    home_bytes: Whole = Field(
+        2 * 1024 * MIB, ge=MIB, le=1024**5, description="bytes in a group's session homes; likewise"
+    )
+    max_files: Whole = Field(
+        100_000, ge=100, le=10_000_000, description="files and directories in a workspace or in session homes"
+    )
     uid_range_start: Whole = Field(
         64_100,
         ge=1_000,
@@ -127,6 +199,21 @@ class OutboxSettings(Section):
         2, ge=0.05, le=600, description="wait before the second try, then doubling"
     )
     backoff_most_s: Number = Field(300, ge=1, le=3600, description="longest wait between tries")
+
+
+class AttachmentSettings(Section):
+    """Files of chats, in both directions."""
+
+    max_file_bytes: Whole = Field(
+        16 * MIB,
+        ge=1,
+        le=2 * 1024**3,
+        description="bytes of one file; WhatsApp takes 16 MiB of pictures and sound, 100 MB of documents",
+    )
+    max_count: Whole = Field(10, ge=0, le=100, description="files of one message")
+    max_waiting_bytes: Whole = Field(
+        256 * MIB, ge=1, le=1024**4, description="bytes of files that may wait to be sent to one chat"
+    )
 
 
 class IpcSettings(Section):
@@ -150,6 +237,19 @@ class TaskSettings(Section):
     timeout_s: float = Field(7200, ge=1, le=86_400, description="longest run of a task")
 
 
+class AlertSettings(Section):
+    """How operators are told what they should not miss."""
+
+    command: Annotated[tuple[str, ...], AfterValidator(_program_first), _ARGV] = Field(
+        (),
+        description="program and arguments, run without a shell, that gets on its standard input what nobody "
+        "would read in the main chat",
+    )
+    main_is_watched: bool = Field(
+        True, description="whether somebody reads the main chat; if not, `alerts.command` is told as well"
+    )
+
+
 class LogSettings(Section):
     """What is logged, and how much of it is kept."""
 
@@ -169,11 +269,23 @@ class Settings(BaseSettings):
 
     assistant: AssistantSettings = AssistantSettings()
     queue: QueueSettings = QueueSettings()
+    bounds: BoundSettings = BoundSettings()
+    questions: QuestionSettings = QuestionSettings()
     agent: AgentSettings = AgentSettings()
     outbox: OutboxSettings = OutboxSettings()
+    attachments: AttachmentSettings = AttachmentSettings()
     ipc: IpcSettings = IpcSettings()
     tasks: TaskSettings = TaskSettings()
+    alerts: AlertSettings = AlertSettings()
     logs: LogSettings = LogSettings()
+    whatsapp: WhatsAppSettings = WhatsAppSettings()
+    providers: Annotated[dict[str, dict[str, Any]], _PROVIDERS] = Field(
+        default_factory=dict,
+        description="what is other than in the shipped `providers.toml`, such as `providers.NAME.base_url`",
+    )
+    register_group_from: Annotated[tuple[str, ...], AfterValidator(_all_folders), _FOLDERS] = Field(
+        (), description="groups, besides main, whose agents may ask for other chats to be registered"
+    )
     message_poll_s: Number = Field(2, ge=0.05, le=60, description="waiting messages are looked at so often")
     shutdown_grace_s: Number = Field(
         20, ge=0, le=600, description="running turns may end within this at a stop"
@@ -211,11 +323,21 @@ def is_list(info: FieldInfo) -> bool:
     return get_origin(info.annotation) is tuple
 
 
+def _table_of(info: FieldInfo) -> TableOf | None:
+    return next((each for each in info.metadata if isinstance(each, TableOf)), None)
+
+
+def _list_of(info: FieldInfo) -> ListOf:
+    return next(each for each in info.metadata if isinstance(each, ListOf))
+
+
 def what_it_must_be(info: FieldInfo) -> str:
     """`allowed_values` as part of a sentence; empty where there is nothing to say."""
     allowed = allowed_values(info)
+    if (table := _table_of(info)) is not None:
+        return f"{table.what}, such as {table.example}"
     if is_list(info):
-        return f"a list of {allowed}, such as {LIST_EXAMPLE}"
+        return f"a list of {allowed}, such as {_list_of(info).example}"
     if info.annotation is int:
         return f"a whole number from {allowed}"
     return f"a number from {allowed}" if info.annotation is float else allowed
@@ -225,8 +347,10 @@ def allowed_values(info: FieldInfo) -> str:
     """What a setting may be, in words: `1 to 200`, `resend | hold`."""
     if choices := [each for each in get_args(info.annotation) if isinstance(each, str)]:
         return " | ".join(choices)
+    if (table := _table_of(info)) is not None:
+        return table.what
     if is_list(info):
-        return "chat ids"
+        return _list_of(info).what
     if info.annotation is bool:
         return "true | false"
     bounds = {

@@ -1,8 +1,15 @@
 """What survives a kill: the SQLite store, group folders, and the one way onto hostile ground.
 
-`database` is the one writer and the readers, `opening`, `migrate` and `instance_lock` come before it.
-One module holds each aggregate, its SQL beside the functions that run it: `messages`, `outbox`,
-`groups`, `chats`, `agents`, `requests`, `sessions`, `notices`, `facts`. `safe_dir` (with `entry`,
-`unsafe`, `tree_removal`) reads and writes where containers can write; `group_folders` and
-`group_files` are the folders of groups. Imports only `contracts`; it is given values, never settings.
+`database` is the one writer and the readers; `instance_lock`, `opening` and `migrate` come before it,
+`failures` tells a sick disk from a wrong statement, `times` is how instants are kept. One module holds each
+aggregate, its SQL beside the functions that run it. Of chats: `groups`, `chats`, `contacts` (who is who),
+`messages` with `message_edits` and `message_views`, `bounds` (what is counted), `waiting_words` (said to
+Dovecote, not done yet), `outbox`, `notices` (what is told once). Of agents: `agents`, `sessions`, `requests`,
+`questions`, `proposals`, `usage`; of schedules: `tasks`, `task_runs`; of the whole: `facts`, `alerts`.
+On disk: `safe_dir` (with `entry`, `unsafe`, `tree_removal`, `tree_size`, `spreading`) reads and writes where
+containers can; `group_folders` and `group_files` are the folders of groups, `home_files` what we put into an
+agent's session home, `mount_sources` directories that operators show to agents. `safe_copy` copies a file,
+`spool` holds those that wait to be sent (`outbox_files` says for which rows), `inbox` those that came;
+`refusals` reads what was refused of boxes. Credentials are found by `secret_values`, in the environment, by
+`keyring_door` or in `secret_files`. Imports only `contracts`; it is given values, never settings.
 """

@@ -1,11 +1,14 @@
 """Runs of drivers and their turns."""
 
+import json
 import sqlite3
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
 from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, RunId, TreeId, TurnId
 from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, Turn, TurnOutcome
+from orchestrator.contracts.records.messages import SenderRole
 from orchestrator.contracts.records.rights import Rights
 from orchestrator.contracts.wire.codec import to_json
 from orchestrator.contracts.wire.container_io import TurnError, Usage
@@ -13,9 +16,9 @@ from orchestrator.store.database import Reader, Transaction
 from orchestrator.store.times import from_ms, maybe_from_ms, to_ms
 
 ADD: Final = """
-INSERT INTO agents (agent_id, tree_id, folder, chat_jid, box, runner, driver, status, is_main, started_ms,
+INSERT INTO agents (agent_id, tree_id, folder, chat_jid, box, runner, provider, status, is_main, started_ms,
                     rights, task_run_id)
-VALUES (:agent_id, :tree_id, :folder, :chat_jid, :box, :runner, :driver, :status, :is_main, :started_ms,
+VALUES (:agent_id, :tree_id, :folder, :chat_jid, :box, :runner, :provider, :status, :is_main, :started_ms,
         :rights, :task_run_id)
 """
 SET_RIGHTS: Final = "UPDATE agents SET rights = :rights WHERE agent_id = :agent_id"
@@ -29,6 +32,9 @@ UPDATE agents
  WHERE agent_id = :agent_id AND status = :was
 """
 GET: Final = "SELECT * FROM agents WHERE agent_id = :agent_id"
+RIGHTS: Final = """
+SELECT agent_id, rights FROM agents WHERE agent_id IN (SELECT value FROM json_each(:agent_ids))
+"""
 LIVE: Final = "SELECT * FROM agents WHERE status IN ('starting', 'running', 'stopping') ORDER BY started_ms"
 CHAT_AT_WORK: Final = """
 SELECT max(a.status = 'starting'
@@ -44,8 +50,8 @@ DELETE FROM agents
    AND NOT EXISTS (SELECT 1 FROM messages AS m WHERE m.agent_id = agents.agent_id AND m.status = 'dispatched')
 """
 START_TURN: Final = """
-INSERT INTO turns (turn_id, agent_id, chat_jid, started_ms)
-VALUES (:turn_id, :agent_id, :chat_jid, :at_ms)
+INSERT INTO turns (turn_id, agent_id, chat_jid, started_ms, set_off_by)
+VALUES (:turn_id, :agent_id, :chat_jid, :at_ms, :set_off_by)
 ON CONFLICT (agent_id, turn_id) DO NOTHING
 """
 END_TURN: Final = """
@@ -61,7 +67,7 @@ UPDATE turns SET effects = effects + 1, outputs = outputs + 1
  WHERE agent_id = :agent_id AND turn_id = :turn_id
 """
 COUNT_EFFECT: Final = """
-UPDATE turns SET effects = effects + 1 WHERE agent_id = :agent_id AND ended_ms IS NULL
+UPDATE turns SET effects = effects + :count WHERE agent_id = :agent_id AND ended_ms IS NULL
 """
 END_JOINED: Final = """
 UPDATE turns SET ended_ms = :at_ms, status = 'joined'
@@ -86,7 +92,7 @@ def add(tx: Transaction, agent: Agent) -> None:
             "chat_jid": agent.chat_jid,
             "box": agent.box,
             "runner": agent.runner,
-            "driver": agent.driver,
+            "provider": agent.provider,
             "status": agent.status.value,
             "is_main": int(agent.is_main),
             "started_ms": to_ms(agent.started_at),
@@ -159,16 +165,45 @@ async def list_live(reader: Reader) -> list[Agent]:
     return [_agent(row) for row in await reader.all(LIVE, {})]
 
 
+def rights(tx: Transaction, agent_id: AgentId) -> Rights | None:
+    """The least rights of all whose words the agent was given; None of an unknown agent."""
+    return rights_of(tx, [agent_id]).get(agent_id)
+
+
+def rights_of(tx: Transaction, agent_ids: Iterable[AgentId]) -> dict[AgentId, Rights]:
+    """Of each of these agents that is known, the least rights of all whose words it was given."""
+    rows = tx.all(RIGHTS, {"agent_ids": json.dumps(list(agent_ids))})
+    return {AgentId(row["agent_id"]): Rights(row["rights"]) for row in rows}
+
+
 def last_of_box(tx: Transaction, box: BoxName) -> Agent | None:
     """Whose rights hold for what still lies in a left box."""
     row = tx.one(LAST_OF_BOX, {"box": box})
     return None if row is None else _agent(row)
 
 
-def start_turn(tx: Transaction, agent_id: AgentId, turn_id: TurnId, chat_jid: Jid, *, at: datetime) -> None:
-    """Note that the agent was given a turn; saying it again changes nothing."""
+def start_turn(
+    tx: Transaction,
+    agent_id: AgentId,
+    turn_id: TurnId,
+    chat_jid: Jid,
+    *,
+    at: datetime,
+    set_off_by: SenderRole | None = None,
+) -> None:
+    """Note that the agent was given a turn; saying it again changes nothing.
+
+    set_off_by: the highest role of those who triggered it; None: no message did.
+    """
     tx.execute(
-        START_TURN, {"turn_id": turn_id, "agent_id": agent_id, "chat_jid": chat_jid, "at_ms": to_ms(at)}
+        START_TURN,
+        {
+            "turn_id": turn_id,
+            "agent_id": agent_id,
+            "chat_jid": chat_jid,
+            "at_ms": to_ms(at),
+            "set_off_by": None if set_off_by is None else set_off_by.value,
+        },
     )
 
 
@@ -213,13 +248,13 @@ def count_output(tx: Transaction, agent_id: AgentId, turn_id: TurnId) -> None:
     tx.execute(COUNT_OUTPUT, {"agent_id": agent_id, "turn_id": turn_id})
 
 
-def count_effect(tx: Transaction, agent_id: AgentId) -> None:
-    """A command was committed that may belong to any turn the agent was given and has not ended.
+def count_effect(tx: Transaction, agent_id: AgentId, count: int = 1) -> None:
+    """Commands were committed that may belong to any turn the agent was given and has not ended.
 
     A request can overtake the event that names its turn, so it counts for all that are open: a turn is
     rather told as half done than done twice.
     """
-    tx.execute(COUNT_EFFECT, {"agent_id": agent_id})
+    tx.execute(COUNT_EFFECT, {"agent_id": agent_id, "count": count})
 
 
 def end_joined_turns(tx: Transaction, agent_id: AgentId, *, at: datetime) -> None:
@@ -241,7 +276,7 @@ def _agent(row: sqlite3.Row) -> Agent:
         chat_jid=Jid(row["chat_jid"]),
         box=BoxName(row["box"]),
         runner=row["runner"],
-        driver=row["driver"],
+        provider=row["provider"],
         status=AgentStatus(row["status"]),
         is_main=bool(row["is_main"]),
         rights=Rights(row["rights"]),

@@ -33,6 +33,11 @@ SELECT g.jid, g.name, g.folder, c.last_activity_ms
   FROM groups AS g LEFT JOIN chats AS c ON c.jid = g.jid
  WHERE g.folder = :folder
 """
+NOTE_FOUND: Final = """
+INSERT INTO chats (jid, channel, name, is_group) VALUES (:jid, :channel, :name, 1)
+ON CONFLICT (jid) DO UPDATE SET name = coalesce(excluded.name, name), is_group = 1
+"""
+IS_SEEN: Final = "SELECT 1 AS found FROM chats WHERE jid = :jid"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +65,16 @@ def see(tx: Transaction, jid: Jid, *, channel: str, name: str | None, is_group: 
     tx.execute(
         SEE, {"jid": jid, "channel": channel, "name": name, "is_group": int(is_group), "at_ms": to_ms(at)}
     )
+
+
+def is_seen(tx: Transaction, jid: Jid) -> bool:
+    """Whether something ever happened in this chat."""
+    return tx.one(IS_SEEN, {"jid": jid}) is not None
+
+
+def note_found(tx: Transaction, jid: Jid, *, channel: str, name: str | None) -> None:
+    """The channel says that there is this group chat."""
+    tx.execute(NOTE_FOUND, {"jid": jid, "channel": channel, "name": name})
 
 
 def _known(row: sqlite3.Row) -> KnownChat:

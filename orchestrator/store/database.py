@@ -8,7 +8,7 @@ import contextlib
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
@@ -28,6 +28,10 @@ MAX_GROUP: Final = 300
 """Bodies that share one commit; more would make the first of them wait too long."""
 READERS: Final = 2
 CACHED_STATEMENTS: Final = 512
+
+
+class HalfDone(Exception):
+    """A work failed when it had already written something."""
 
 
 class Transaction:
@@ -55,6 +59,61 @@ class Transaction:
     def all(self, sql: str, params: Parameters = ()) -> list[sqlite3.Row]:
         """Every row."""
         return self.execute(sql, params).fetchall()
+
+    def execute_many(self, sql: str, rows: Iterable[Parameters]) -> None:
+        """Run one statement for each of `rows`. Raises sqlite3.Error."""
+        if not self._connection.in_transaction:
+            raise sqlite3.OperationalError("the transaction was undone by an earlier error")
+        self._connection.executemany(sql, rows)
+
+    def attempt(self, work: Callable[[], T]) -> T | Exception:
+        """What `work` returns, or the exception that it raised: then nothing that it wrote or woke stays.
+
+        Raises when the store itself failed, since then the whole body is undone.
+        """
+        wakes = len(self.topics)
+        self.execute("SAVEPOINT attempt")
+        try:
+            result = work()
+            self.execute("RELEASE attempt")
+        # The work is somebody else's code: what it raises is for its caller to judge.
+        except Exception as error:
+            if not self._connection.in_transaction or is_storage_failure(error):
+                raise
+            self._connection.execute("ROLLBACK TO attempt")
+            self._connection.execute("RELEASE attempt")
+            del self.topics[wakes:]
+            return error
+        return result
+
+    def attempt_unsaved(self, work: Callable[[], T]) -> T | Exception:
+        """As `attempt`, and quicker. Raises HalfDone when the work fails after it wrote something.
+
+        Then nothing can undo that alone: the caller undoes all of it and goes another way.
+        """
+        wakes, written = len(self.topics), self._connection.total_changes
+        try:
+            return work()
+        # As in `attempt`.
+        except Exception as error:
+            if not self._connection.in_transaction or is_storage_failure(error):
+                raise
+            if self._connection.total_changes != written:
+                raise HalfDone from error
+            del self.topics[wakes:]
+            return error
+
+    def rehearse(self, work: Callable[[], object]) -> None:
+        """Do `work` and undo it. What it raises is raised; nothing that it wrote or woke stays."""
+        wakes = len(self.topics)
+        self.execute("SAVEPOINT rehearsal")
+        try:
+            work()
+        finally:
+            del self.topics[wakes:]
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK TO rehearsal")
+                self._connection.execute("RELEASE rehearsal")
 
     def wake(self, topic: Topic) -> None:
         """Wake `topic` once this is committed; never if it is undone."""
@@ -178,8 +237,14 @@ class Database:
 
     @contextlib.asynccontextmanager
     async def reader(self) -> AsyncIterator[Reader]:
-        """Borrow one of the read-only connections; waits while all are lent."""
+        """Borrow one of the read-only connections; waits while all are lent.
+
+        Raises Unavailable once the store is closed.
+        """
         connection = await self._free_readers.get()
+        if self._is_closed:
+            self._free_readers.put_nowait(connection)
+            raise Unavailable("The store is closed: Dovecote is stopping.")
         try:
             yield Reader(connection)
         finally:

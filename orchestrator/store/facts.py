@@ -5,9 +5,13 @@ from typing import Final
 
 from orchestrator.contracts.ids import new_id
 from orchestrator.store.database import Transaction
-from orchestrator.store.times import maybe_from_ms
+from orchestrator.store.times import from_ms, maybe_from_ms, to_ms
 
 ADD: Final = "INSERT INTO facts (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING"
+SET: Final = """
+INSERT INTO facts (name, value) VALUES (:name, :value)
+ON CONFLICT (name) DO UPDATE SET value = excluded.value
+"""
 GET: Final = "SELECT value FROM facts WHERE name = :name"
 NEWEST: Final = """
 SELECT max(at_ms) AS newest_ms
@@ -29,3 +33,14 @@ def newest_time(tx: Transaction) -> datetime | None:
     """When the newest message came or the newest run was claimed, by the clock of that moment."""
     row = tx.one(NEWEST)
     return None if row is None else maybe_from_ms(row["newest_ms"])
+
+
+def note_sync(tx: Transaction, *, at: datetime) -> None:
+    """A channel said which group chats there are."""
+    tx.execute(SET, {"name": "chats_synced", "value": str(to_ms(at))})
+
+
+def last_sync(tx: Transaction) -> datetime | None:
+    """When a channel last said which group chats there are."""
+    row = tx.one(GET, {"name": "chats_synced"})
+    return None if row is None else from_ms(int(row["value"]))

@@ -10,23 +10,42 @@ from orchestrator.store.group_folders import AGENT_FILE, WORKSPACE, give_tree, g
 from orchestrator.store.safe_dir import SafeDir
 from orchestrator.store.unsafe import UnsafeEntry, Vanished
 
+SENDERS_FILE: Final = "senders.toml"
 _MAX_AGENT_FILE_BYTES: Final = 256 * 1024
+_MAX_SENDERS_FILE_BYTES: Final = 256 * 1024
 
 
 def read_instructions(groups: Path, folder: str) -> str:
     """The operator's `AGENT.md` of a group; empty when there is none. It is never mounted.
 
-    Raises OSError when it is there and can't be read.
+    Raises OSError when it is there and can't be read, UnicodeDecodeError when it is not UTF-8.
     """
     try:
         with SafeDir.open(groups / folder) as group:
-            return group.read(AGENT_FILE, _MAX_AGENT_FILE_BYTES).raw.decode("utf-8", "replace")
+            return group.read(AGENT_FILE, _MAX_AGENT_FILE_BYTES).raw.decode("utf-8")
     except FileNotFoundError:
         return ""
     except Vanished:
         return ""
     except UnsafeEntry as error:
         raise _failed(groups / folder / AGENT_FILE, error) from error
+
+
+def read_senders_file(groups: Path, folder: str) -> bytes | None:
+    """The operator's `senders.toml` of a group; None when there is none. It is never mounted.
+
+    Raises FileNotFoundError when the group's folder is not there, UnsafeEntry for what is no plain
+    file, and OSError when it can't be read.
+    """
+    try:
+        group = SafeDir.open(groups / folder)
+    except Vanished:
+        raise FileNotFoundError(groups / folder) from None
+    with group:
+        try:
+            return group.read(SENDERS_FILE, _MAX_SENDERS_FILE_BYTES).raw
+        except Vanished:
+            return None
 
 
 def give_workspace(groups: Path, folder: GroupFolder, *, uid: int | None, gid: int | None) -> Path:
@@ -57,6 +76,9 @@ def give_home(home: Path, *, uid: int | None, gid: int | None) -> None:
     Raises OSError, also when a link or a file is in the way.
     """
     home.parent.mkdir(mode=0o711, parents=True, exist_ok=True)
+    if uid is not None:
+        # Our umask lets nobody through what we make.
+        home.parent.chmod(0o711)
     try:
         with SafeDir.open(home.parent) as parent:
             if parent.entry(home.name) is None:
@@ -72,14 +94,17 @@ def _failed(path: Path, error: UnsafeEntry) -> OSError:
 
 
 def _keep_private(group: SafeDir) -> None:
-    """The operator's text is nobody else's to read, whatever modes a checkout gave it."""
-    entry = group.entry(AGENT_FILE)
-    if entry is not None and stat.S_ISREG(entry.mode) and entry.uid == os.geteuid() and entry.mode & 0o077:
-        descriptor = os.open(AGENT_FILE, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=group.fileno())
-        try:
-            os.fchmod(descriptor, 0o600)
-        finally:
-            os.close(descriptor)
+    """The operator's texts are nobody else's to read, whatever modes a checkout gave them."""
+    for name in (AGENT_FILE, SENDERS_FILE):
+        entry = group.entry(name)
+        if entry is None or not stat.S_ISREG(entry.mode) or entry.uid != os.geteuid():
+            continue
+        if entry.mode & 0o077:
+            descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=group.fileno())
+            try:
+                os.fchmod(descriptor, 0o600)
+            finally:
+                os.close(descriptor)
 
 
 def _hand_over(workspace: SafeDir, *, uid: int | None, gid: int | None) -> None:

@@ -59,6 +59,14 @@ def create_group_folder(
         ) from error
 
 
+def check_folder_is_free(groups: Path, folder: GroupFolder) -> None:
+    """Return if a new group may have this folder. Blocks. Raises InvalidRequest, Conflict, Unavailable."""
+    try:
+        _check_name(groups, folder, adopt=False)
+    except OSError as error:
+        raise Unavailable(f"{groups} could not be read: {error.strerror}.") from error
+
+
 def _check_name(groups: Path, folder: GroupFolder, *, adopt: bool) -> None:
     if not is_folder_name(folder):
         raise InvalidRequest(

@@ -18,6 +18,7 @@ VALUES (:folder, :jid, :name, :trigger, :assistant_name, :requires_trigger, :is_
 RETURNING *
 """
 BY_JID: Final = "SELECT * FROM groups WHERE jid = :jid"
+IS_REGISTERED: Final = "SELECT 1 FROM groups WHERE jid = :jid"
 BY_FOLDER: Final = "SELECT * FROM groups WHERE folder = :folder"
 MAIN: Final = "SELECT * FROM groups WHERE is_main = 1"
 LAST_SERVED: Final = "SELECT last_served FROM groups WHERE folder = :folder"
@@ -49,25 +50,30 @@ def add(
     """Register a chat. values: the other columns. The folder and the jid are free, or SQLite raises."""
     row = tx.one(ADD, {**values, "folder": folder, "jid": jid, "name": name, "added_ms": to_ms(added_at)})
     assert row is not None
-    return _group(row)
+    return of_row(row)
 
 
 def by_jid(tx: Transaction, jid: Jid) -> Group | None:
     """The group that is this chat."""
     row = tx.one(BY_JID, {"jid": jid})
-    return None if row is None else _group(row)
+    return None if row is None else of_row(row)
+
+
+def is_registered(tx: Transaction, jid: Jid) -> bool:
+    """Whether the chat is a group."""
+    return tx.one(IS_REGISTERED, {"jid": jid}) is not None
 
 
 def by_folder(tx: Transaction, folder: str) -> Group | None:
     """The group with this folder, whatever its case."""
     row = tx.one(BY_FOLDER, {"folder": folder})
-    return None if row is None else _group(row)
+    return None if row is None else of_row(row)
 
 
 def main(tx: Transaction) -> Group | None:
     """The operator's own group."""
     row = tx.one(MAIN, {})
-    return None if row is None else _group(row)
+    return None if row is None else of_row(row)
 
 
 def last_served(tx: Transaction, folder: GroupFolder) -> int:
@@ -79,12 +85,18 @@ def last_served(tx: Transaction, folder: GroupFolder) -> int:
 async def find(reader: Reader, folder: str) -> Group | None:
     """As `by_folder`, outside a transaction."""
     row = await reader.one(BY_FOLDER, {"folder": folder})
-    return None if row is None else _group(row)
+    return None if row is None else of_row(row)
+
+
+async def find_by_jid(reader: Reader, jid: Jid) -> Group | None:
+    """As `by_jid`, outside a transaction."""
+    row = await reader.one(BY_JID, {"jid": jid})
+    return None if row is None else of_row(row)
 
 
 async def list_all(reader: Reader) -> list[Group]:
     """All groups in the order of their registration."""
-    return [_group(row) for row in await reader.all(ALL, {})]
+    return [of_row(row) for row in await reader.all(ALL, {})]
 
 
 def change(tx: Transaction, folder: GroupFolder, values: Mapping[str, Any]) -> Group:
@@ -93,7 +105,7 @@ def change(tx: Transaction, folder: GroupFolder, values: Mapping[str, Any]) -> G
         tx.execute(NO_MAIN, {})
     row = tx.one(UPDATE, {**values, "folder": folder})
     assert row is not None
-    return _group(row)
+    return of_row(row)
 
 
 def remove(tx: Transaction, folder: GroupFolder) -> None:
@@ -121,7 +133,8 @@ def columns(group: Group) -> dict[str, Any]:
     }
 
 
-def _group(row: sqlite3.Row) -> Group:
+def of_row(row: sqlite3.Row) -> Group:
+    """The group that a whole row is."""
     return Group(
         folder=GroupFolder(row["folder"]),
         jid=Jid(row["jid"]),

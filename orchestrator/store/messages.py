@@ -16,7 +16,7 @@ from orchestrator.contracts.records.messages import (
     SenderRole,
     StoredMessage,
 )
-from orchestrator.store.database import Reader, Transaction
+from orchestrator.store.database import Transaction
 from orchestrator.store.times import from_ms, maybe_from_ms, to_ms
 
 
@@ -103,6 +103,7 @@ SELECT * FROM messages
  ORDER BY seq DESC LIMIT 1000
 """
 ROLE_OF: Final = "SELECT sender_role FROM messages WHERE chat_jid = :chat AND message_id = :message_id"
+SENDER_OF: Final = "SELECT sender_jid FROM messages WHERE chat_jid = :chat AND message_id = :message_id"
 AT_WORK: Final = """
 SELECT * FROM messages
  WHERE chat_jid = :chat AND status = 'dispatched' AND is_trigger = 1
@@ -122,26 +123,6 @@ VALUES (:chat,
                  (SELECT max(seq) FROM messages WHERE chat_jid = :chat), 0))
 ON CONFLICT (chat_jid) DO UPDATE SET seq = excluded.seq
 """
-CURSORS: Final = "SELECT chat_jid, seq FROM cursors ORDER BY chat_jid"
-COUNT_UNSETTLED: Final = """
-SELECT (SELECT count(*) FROM messages WHERE chat_jid = :chat AND status = 'pending' AND is_trigger = 1)
-     + (SELECT count(*) FROM messages WHERE chat_jid = :chat AND status = 'dispatched') AS n
-"""
-LIST_UNFINISHED: Final = """
-SELECT message_id, status FROM messages
- WHERE chat_jid = :chat AND status IN ('partial', 'failed') AND seq > :after
- ORDER BY seq LIMIT 200
-"""
-# The plus keeps SQLite from walking through the chat by the index of its message ids.
-HEARD_AFTER: Final = """
-SELECT * FROM messages
- WHERE +chat_jid = :chat AND sender_role <> 'bot' AND seq > :after
- ORDER BY seq LIMIT :count
-"""
-NEWEST: Final = "SELECT * FROM messages ORDER BY seq DESC LIMIT :count"
-NEWEST_OF_CHAT: Final = "SELECT * FROM messages WHERE chat_jid = :chat ORDER BY seq DESC LIMIT :count"
-LAST_SEQ: Final = "SELECT coalesce(max(seq), 0) AS seq FROM messages WHERE chat_jid = :chat"
-COUNT_WAITING: Final = "SELECT count(*) AS n FROM messages WHERE status = 'pending' AND is_trigger = 1"
 PRUNE: Final = """
 DELETE FROM messages
  WHERE received_ms < :before_ms AND NOT (status = 'dispatched' OR (status = 'pending' AND is_trigger = 1))
@@ -197,13 +178,13 @@ def waiting_chats(tx: Transaction, *, now: datetime, longest_wait: timedelta) ->
 
 def pending_triggers(tx: Transaction, chat: Jid) -> list[StoredMessage]:
     """Every trigger of the chat that was given to no agent, oldest first."""
-    return [_message(row) for row in tx.all(PENDING_TRIGGERS, {"chat": chat})]
+    return [of_row(row) for row in tx.all(PENDING_TRIGGERS, {"chat": chat})]
 
 
 def pending_chatter(tx: Transaction, chat: Jid, *, before_seq: int, count: int) -> list[StoredMessage]:
     """The newest `count` messages below `before_seq` that trigger nothing, oldest first."""
     rows = tx.all(PENDING_CHATTER, {"chat": chat, "before": before_seq, "count": count})
-    return [_message(row) for row in reversed(rows)]
+    return [of_row(row) for row in reversed(rows)]
 
 
 def count_chatter(tx: Transaction, chat: Jid, *, before_seq: int) -> int:
@@ -248,7 +229,7 @@ def enter_turn(tx: Transaction, agent_id: AgentId, turn_id: TurnId, ids: Iterabl
 
 def of_agent(tx: Transaction, agent_id: AgentId) -> list[StoredMessage]:
     """What the agent was given and has not settled, oldest first."""
-    return [_message(row) for row in tx.all(OF_AGENT, {"agent_id": agent_id})]
+    return [of_row(row) for row in tx.all(OF_AGENT, {"agent_id": agent_id})]
 
 
 def input_files(tx: Transaction, agent_id: AgentId) -> dict[int, str | None]:
@@ -299,13 +280,13 @@ def held_since(tx: Transaction, seq: int) -> datetime | None:
 
 def unfinished(tx: Transaction, chat: Jid) -> list[StoredMessage]:
     """Triggers that ended half-way or failed, newest first."""
-    return [_message(row) for row in tx.all(UNFINISHED, {"chat": chat})]
+    return [of_row(row) for row in tx.all(UNFINISHED, {"chat": chat})]
 
 
 def broken_with(tx: Transaction, trigger: StoredMessage) -> list[StoredMessage]:
     """The context that broke off in the same turn as `trigger`, oldest first."""
     wanted = {"chat": trigger.chat_jid, "agent_id": trigger.agent_id, "turn_id": trigger.turn_id}
-    return [_message(row) for row in tx.all(BROKEN_WITH, wanted)]
+    return [of_row(row) for row in tx.all(BROKEN_WITH, wanted)]
 
 
 def role_of(tx: Transaction, chat: Jid, message_id: MessageId) -> SenderRole | None:
@@ -314,9 +295,15 @@ def role_of(tx: Transaction, chat: Jid, message_id: MessageId) -> SenderRole | N
     return None if row is None else SenderRole(row["sender_role"])
 
 
+def sender_of(tx: Transaction, chat: Jid, message_id: MessageId) -> Jid | None:
+    """Who sent a stored message, by the id that the network gave."""
+    row = tx.one(SENDER_OF, {"chat": chat, "message_id": message_id})
+    return None if row is None else Jid(row["sender_jid"])
+
+
 def triggers_at_work(tx: Transaction, chat: Jid) -> list[StoredMessage]:
     """The triggers of a chat that some agent holds."""
-    return [_message(row) for row in tx.all(AT_WORK, {"chat": chat})]
+    return [of_row(row) for row in tx.all(AT_WORK, {"chat": chat})]
 
 
 def move_cursor(tx: Transaction, chat: Jid) -> None:
@@ -327,51 +314,6 @@ def move_cursor(tx: Transaction, chat: Jid) -> None:
 def prune(tx: Transaction, *, before: datetime) -> int:
     """Delete what was received before that instant and waits for nothing; how many that were."""
     return tx.execute(PRUNE, {"before_ms": to_ms(before)}).rowcount
-
-
-async def count_unsettled(reader: Reader, chat: Jid) -> int:
-    """How many messages of the chat still wait for their outcome; idle chatter does not."""
-    row = await reader.one(COUNT_UNSETTLED, {"chat": chat})
-    return 0 if row is None else int(row["n"])
-
-
-async def cursors(reader: Reader) -> dict[Jid, int]:
-    """Of each chat: up to where nothing is unsettled."""
-    return {Jid(row["chat_jid"]): row["seq"] for row in await reader.all(CURSORS, {})}
-
-
-async def count_waiting(reader: Reader) -> int:
-    """How many triggers of all chats wait for an agent."""
-    row = await reader.one(COUNT_WAITING, {})
-    return 0 if row is None else int(row["n"])
-
-
-async def list_unfinished(reader: Reader, chat: Jid, *, after_seq: int) -> list[tuple[MessageId, str]]:
-    """Ids and statuses of messages that ended half-way or failed."""
-    rows = await reader.all(LIST_UNFINISHED, {"chat": chat, "after": after_seq})
-    return [(MessageId(row["message_id"]), row["status"]) for row in rows]
-
-
-async def heard_after(reader: Reader, chat: Jid, *, after_seq: int, count: int) -> list[StoredMessage]:
-    """What people wrote behind `after_seq`, oldest first."""
-    rows = await reader.all(HEARD_AFTER, {"chat": chat, "after": after_seq, "count": count})
-    return [_message(row) for row in rows]
-
-
-async def newest(reader: Reader, chat: Jid | None, *, count: int) -> list[StoredMessage]:
-    """The newest messages of one chat or of all, oldest first."""
-    rows = await (
-        reader.all(NEWEST, {"count": count})
-        if chat is None
-        else reader.all(NEWEST_OF_CHAT, {"chat": chat, "count": count})
-    )
-    return [_message(row) for row in reversed(rows)]
-
-
-async def last_seq(reader: Reader, chat: Jid) -> int:
-    """The newest message's place in the order of arrival; 0 when there is none."""
-    row = await reader.one(LAST_SEQ, {"chat": chat})
-    return 0 if row is None else int(row["seq"])
 
 
 def _quoted_json(quoted: Quoted | None) -> str | None:
@@ -401,7 +343,8 @@ def _attachments(text: str | None) -> tuple[Attachment, ...]:
     )
 
 
-def _message(row: sqlite3.Row) -> StoredMessage:
+def of_row(row: sqlite3.Row) -> StoredMessage:
+    """A row of `messages` as a record."""
     return StoredMessage(
         seq=row["seq"],
         chat_jid=Jid(row["chat_jid"]),
@@ -421,4 +364,5 @@ def _message(row: sqlite3.Row) -> StoredMessage:
         is_in_turn=bool(row["is_in_turn"]),
         quoted=_quoted(row["quoted"]),
         attachments=_attachments(row["attachments"]),
+        revision=row["revision"],
     )

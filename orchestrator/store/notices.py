@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from orchestrator.store.database import Reader, Transaction
-from orchestrator.store.times import to_ms
+from orchestrator.store.times import from_ms, to_ms
 
 OPEN: Final = """
 INSERT INTO notices (incident, opened_ms) VALUES (:incident, :at_ms)
@@ -14,12 +14,23 @@ ON CONFLICT (incident) DO UPDATE SET count = count + 1
 RETURNING count, opened_ms, told_ms
 """
 MARK_TOLD: Final = "UPDATE notices SET told_ms = :at_ms WHERE incident = :incident"
+OPENED: Final = "SELECT opened_ms FROM notices WHERE incident = :incident"
+NAMES: Final = "SELECT incident FROM notices WHERE incident >= :prefix AND incident < :behind"
+FORGET: Final = """
+DELETE FROM notices WHERE incident >= :prefix AND incident < :behind AND opened_ms < :before_ms
+"""
 CLOSE: Final = "DELETE FROM notices WHERE incident = :incident RETURNING told_ms, opened_ms"
 
 
 TOLD: Final = """
 SELECT incident FROM notices
  WHERE told_ms IS NOT NULL AND incident IN (SELECT value FROM json_each(:incidents))
+ ORDER BY incident
+"""
+
+TOLD_OF_KIND: Final = """
+SELECT incident FROM notices
+ WHERE told_ms IS NOT NULL AND incident >= :first AND incident < :behind
  ORDER BY incident
 """
 
@@ -42,7 +53,42 @@ async def told(reader: Reader, incidents: Sequence[str]) -> list[str]:
     return [str(row["incident"]) for row in rows]
 
 
+def is_told(tx: Transaction, incident: str) -> bool:
+    """Whether people were told of it and it is not over."""
+    row = tx.one(TOLD, {"incidents": json.dumps([incident])})
+    return row is not None
+
+
+def told_of(tx: Transaction, kind: str) -> list[str]:
+    """The incidents `kind:…` that people were told of and that are not over, in order."""
+    # ';' follows ':', so that the index is used.
+    rows = tx.all(TOLD_OF_KIND, {"first": f"{kind}:", "behind": f"{kind};"})
+    return [str(row["incident"]) for row in rows]
+
+
 def close(tx: Transaction, incident: str) -> bool:
     """It is over. Returns whether somebody had been told, who then deserves an all-clear."""
     row = tx.one(CLOSE, {"incident": incident})
     return row is not None and row["told_ms"] is not None
+
+
+def opened_at(tx: Transaction, incident: str) -> datetime | None:
+    """When it began; None if it is not under way."""
+    row = tx.one(OPENED, {"incident": incident})
+    return None if row is None else from_ms(row["opened_ms"])
+
+
+def names(tx: Transaction, *, prefix: str) -> frozenset[str]:
+    """The incidents under way whose name begins so."""
+    rows = tx.all(NAMES, {"prefix": prefix, "behind": _behind(prefix)})
+    return frozenset(row["incident"] for row in rows)
+
+
+def forget(tx: Transaction, *, prefix: str, before: datetime) -> None:
+    """Drop incidents of that kind that began before and whose end nobody is told of."""
+    tx.execute(FORGET, {"prefix": prefix, "behind": _behind(prefix), "before_ms": to_ms(before)})
+
+
+def _behind(prefix: str) -> str:
+    """The first text behind all that begin with `prefix`, in SQLite's own order of texts."""
+    return prefix[:-1] + chr(ord(prefix[-1]) + 1)

@@ -8,6 +8,7 @@ from typing import Final
 from orchestrator.contracts.ids import AgentId, Jid, MessageId, TurnId
 from orchestrator.contracts.records.messages import OutboxItem, OutboxStatus, TextSource
 from orchestrator.store.database import Reader, Transaction
+from orchestrator.store.outbox_files import file_of
 from orchestrator.store.times import from_ms, maybe_from_ms, to_ms
 
 ADD: Final = """
@@ -16,7 +17,6 @@ INSERT INTO outbox (chat_jid, text, source, source_key, part, parts, status, cre
 VALUES (:chat_jid, :text, :source, :source_key, :part, :parts, :status, :at_ms, NULL,
         :agent_id, :turn_id, :reply_to)
 ON CONFLICT (source, source_key, part) DO NOTHING
-RETURNING id
 """
 WAITING_CHATS: Final = """
 SELECT chat_jid FROM outbox WHERE status IN ('queued', 'sending', 'unknown') GROUP BY chat_jid
@@ -52,6 +52,9 @@ SELECT source, source_key, group_concat(text, char(10)) AS text
 """
 IS_OURS: Final = """
 SELECT 1 AS found FROM outbox WHERE chat_jid = :chat AND channel_message_id = :message_id LIMIT 1
+"""
+SENT_AS: Final = """
+SELECT * FROM outbox WHERE chat_jid = :chat AND channel_message_id = :message_id LIMIT 1
 """
 IN_FLIGHT_OF_CHAT: Final = """
 SELECT * FROM outbox WHERE chat_jid = :chat AND status IN ('sending', 'unknown') ORDER BY id
@@ -101,7 +104,7 @@ def add(
     """Store a text, split into its parts. Met again with the same source and key it adds nothing."""
     ids: list[int] = []
     for number, text in enumerate(parts, start=1):
-        row = tx.one(
+        added = tx.execute(
             ADD,
             {
                 "chat_jid": chat_jid,
@@ -117,8 +120,8 @@ def add(
                 "reply_to": reply_to if number == 1 else None,
             },
         )
-        if row is not None:
-            ids.append(int(row["id"]))
+        if added.rowcount and added.lastrowid is not None:
+            ids.append(added.lastrowid)
     return ids
 
 
@@ -187,6 +190,12 @@ def requested_texts(tx: Transaction, agent_id: AgentId, *, since: datetime) -> l
 def is_ours(tx: Transaction, chat: Jid, message_id: MessageId) -> bool:
     """Whether this id of the chat is a text that we sent."""
     return tx.one(IS_OURS, {"chat": chat, "message_id": message_id}) is not None
+
+
+def sent_as(tx: Transaction, chat: Jid, message_id: MessageId) -> OutboxItem | None:
+    """The text that we sent to a chat under this id."""
+    row = tx.one(SENT_AS, {"chat": chat, "message_id": message_id})
+    return None if row is None else _item(row)
 
 
 def count_untold_failures(tx: Transaction, chat: Jid) -> int:
@@ -261,4 +270,5 @@ def _item(row: sqlite3.Row) -> OutboxItem:
         sent_at=maybe_from_ms(row["sent_ms"]),
         was_resent=bool(row["was_resent"]),
         error=row["error"],
+        file=file_of(row),
     )

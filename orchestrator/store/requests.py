@@ -1,5 +1,6 @@
 """Requests of boxes: known by their key until their file is gone, by their id for an hour more."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -23,11 +24,22 @@ class RequestKey:
     sha256: bytes
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """A request with its answer."""
+
+    key: RequestKey
+    reply: Reply
+    agent_id: AgentId
+    request_id: RequestId | None
+
+
 FIND: Final = """
 SELECT reply FROM requests
  WHERE box = :box AND directory = :directory AND name = :name
    AND inode = :inode AND ctime_ns = :ctime_ns AND sha256 = :sha256 AND is_open = 1
 """
+OPEN_BOXES: Final = "SELECT DISTINCT box FROM requests WHERE is_open = 1"
 BY_ID: Final = """
 SELECT reply, sha256 FROM requests WHERE agent_id = :agent_id AND request_id = :request_id
  ORDER BY created_ms LIMIT 1
@@ -65,37 +77,41 @@ def find(tx: Transaction, key: RequestKey) -> Reply | None:
     return None if row is None else from_json(Reply, row["reply"])
 
 
+def open_boxes(tx: Transaction) -> set[BoxName]:
+    """The boxes of which any file is known by its key."""
+    return {BoxName(row["box"]) for row in tx.all(OPEN_BOXES)}
+
+
 def by_id(tx: Transaction, agent_id: AgentId, request_id: RequestId) -> tuple[Reply, bytes] | None:
     """The answer given to this id of the same agent before, and the hash of what it had asked."""
     row = tx.one(BY_ID, {"agent_id": agent_id, "request_id": request_id})
     return None if row is None else (from_json(Reply, row["reply"]), bytes(row["sha256"]))
 
 
-def add(
-    tx: Transaction,
-    key: RequestKey,
-    reply: Reply,
-    *,
-    agent_id: AgentId,
-    request_id: RequestId | None,
-    at: datetime,
-) -> None:
-    """Remember the answer; in the transaction of the effect."""
-    tx.execute(
-        ADD,
+def add_all(tx: Transaction, answered: Sequence[Answered], *, at: datetime) -> None:
+    """Remember the answers; in the transaction of their effects."""
+    at_ms = to_ms(at)
+    rows = (
         {
-            **_key(key),
-            "agent_id": agent_id,
-            "request_id": request_id,
-            "reply": to_json(reply),
-            "at_ms": to_ms(at),
-        },
+            **_key(each.key),
+            "agent_id": each.agent_id,
+            "request_id": each.request_id,
+            "reply": to_json(each.reply),
+            "at_ms": at_ms,
+        }
+        for each in answered
     )
+    tx.execute_many(ADD, rows)
 
 
 def close(tx: Transaction, key: RequestKey) -> None:
     """The file is gone: what bears its name from now on is another request."""
     tx.execute(CLOSE, _key(key))
+
+
+def close_all(tx: Transaction, keys: Sequence[RequestKey]) -> None:
+    """As `close`, for many."""
+    tx.execute_many(CLOSE, (_key(key) for key in keys))
 
 
 def close_box(tx: Transaction, box: BoxName) -> None:

@@ -11,7 +11,7 @@ import itertools
 import os
 import secrets
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -124,6 +124,14 @@ class SafeDir:
             return None
         return entry_of(name, status)
 
+    def stamp(self, name: str) -> tuple[int, int, int] | None:
+        """Device, inode and time of the last change in nanoseconds of `name`; None if nothing is there."""
+        try:
+            status = os.stat(_one(name), dir_fd=self._fd, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+        return status.st_dev, status.st_ino, status.st_mtime_ns
+
     def itself(self) -> Entry:
         """This directory's own entry, without a name."""
         return entry_of("", os.fstat(self._fd))
@@ -132,16 +140,31 @@ class SafeDir:
         """When an entry was last added, renamed or removed."""
         return os.fstat(self._fd).st_mtime_ns
 
+    def open_regular(self, name: str, max_bytes: int) -> int:
+        """A descriptor to read the file `name`, for the caller to check once more and to close.
+
+        Raises as `read` does.
+        """
+        with refusing(name):
+            # Looked at before it is opened: opening a device may already do something.
+            check_regular(name, os.stat(_one(name), dir_fd=self._fd, follow_symlinks=False), max_bytes)
+            return os.open(name, _READ_FLAGS, dir_fd=self._fd)
+
+    def create(self, name: str) -> int:
+        """A descriptor to write the new file `name`, ours alone, for the caller to close.
+
+        Raises FileExistsError when anything stands there, a link too.
+        """
+        with refusing(name):
+            return os.open(_one(name), _WRITE_FLAGS, 0o600, dir_fd=self._fd)
+
     def read(self, name: str, max_bytes: int) -> ReadFile:
         """The content of the regular file `name` that has one link and at most `max_bytes`.
 
         Raises NotRegular, HasLinks, TooLarge, Vanished, Unreadable; Busy when it changed while it was
         read, or is held by a lease: try again later.
         """
-        with refusing(name):
-            # Looked at before it is opened: opening a device may already do something.
-            check_regular(name, os.stat(_one(name), dir_fd=self._fd, follow_symlinks=False), max_bytes)
-            fd = os.open(name, _READ_FLAGS, dir_fd=self._fd)
+        fd = self.open_regular(name, max_bytes)
         try:
             before = os.fstat(fd)
             check_regular(name, before, max_bytes)
@@ -171,8 +194,7 @@ class SafeDir:
 
         is_durable: on the disk, and not only in its cache, when this returns.
         """
-        with refusing(name):
-            fd = os.open(_one(name), _WRITE_FLAGS, 0o600, dir_fd=self._fd)
+        fd = self.create(name)
         try:
             if uid is not None or gid is not None:
                 os.fchown(fd, -1 if uid is None else uid, -1 if gid is None else gid)
@@ -228,6 +250,20 @@ class SafeDir:
                 return False
         return True
 
+    def remove_if_same(self, name: str, seen: ReadFile) -> bool:
+        """Remove `name` if it is the file that was read as `seen` or is gone; False if it is another one.
+
+        By inode, size and time of writing. Only where nobody else can exchange it meanwhile.
+        """
+        try:
+            status = os.stat(_one(name), dir_fd=self._fd, follow_symlinks=False)
+        except FileNotFoundError:
+            return True
+        if (status.st_ino, status.st_size, status.st_mtime_ns) != (seen.inode, seen.size, seen.mtime_ns):
+            return False
+        os.unlink(name, dir_fd=self._fd)
+        return True
+
     def remove_empty(self, name: str) -> None:
         """Remove the empty directory `name`. Raises OSError if it is not empty."""
         with refusing(name, is_dir=True):
@@ -243,7 +279,7 @@ class SafeDir:
         """The descriptor, for what has to be done relative to it."""
         return self._fd
 
-    def scan(self) -> Iterator[os.DirEntry[str]]:
+    def scan(self) -> Generator[os.DirEntry[str]]:
         """Every entry, in no order; the kinds are those at the time of the reading."""
         # A descriptor of its own: two scans of the same one would share their place.
         with refusing(".", is_dir=True):

@@ -21,6 +21,10 @@ SELECT * FROM task_runs INDEXED BY task_runs_open
  WHERE task_id = :task_id AND status IN ('claimed', 'started') AND status = 'claimed'
  ORDER BY claimed_ms, planned_ms
 """
+STARTED_OF_TASK: Final = """
+SELECT * FROM task_runs INDEXED BY task_runs_open
+ WHERE task_id = :task_id AND status IN ('claimed', 'started') AND status = 'started'
+"""
 OPEN_OF_TASK: Final = """
 SELECT * FROM task_runs INDEXED BY task_runs_open
  WHERE task_id = :task_id AND status IN ('claimed', 'started')
@@ -88,6 +92,12 @@ def open_of_task(tx: Transaction, task_id: TaskId) -> TaskRun | None:
 def claimed_of_task(tx: Transaction, task_id: TaskId) -> list[TaskRun]:
     """The runs of a task that no agent has begun."""
     return [_run(row) for row in tx.all(CLAIMED_OF_TASK, {"task_id": task_id})]
+
+
+def started_of_task(tx: Transaction, task_id: TaskId) -> TaskRun | None:
+    """The run of a task that an agent has begun."""
+    row = tx.one(STARTED_OF_TASK, {"task_id": task_id})
+    return None if row is None else _run(row)
 
 
 def waiting(tx: Transaction, *, now: datetime) -> list[TaskRun]:

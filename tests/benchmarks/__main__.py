@@ -21,7 +21,9 @@ NAMES = (
     "slow_channel",
     "ipc_latency",
     "ipc_burst",
+    "egress",
     "burst",
+    "many_tasks",
     "idle",
 )
 """In the order in which they run. Each is a module here whose `run` gives rows."""

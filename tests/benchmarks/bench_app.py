@@ -14,7 +14,7 @@ from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND
 from orchestrator.paths import Paths
 from orchestrator.runners.catalog import RUNNERS, RunnerOptions, make_runner
-from orchestrator.settings.tree import AgentSettings, QueueSettings, Settings
+from orchestrator.settings.tree import AgentSettings, BoundSettings, QueueSettings, Settings
 from tests.benchmarks.bench_channel import BenchChannel
 from tests.benchmarks.sampling import Marks, until
 
@@ -37,8 +37,9 @@ class Bench:
 def bench_settings(*, runner: str, max_running: int = 5) -> Settings:
     """The script driver in that runner; nothing is closed or refused for other reasons."""
     return Settings(
-        agent=AgentSettings(driver="script", runner=runner),
+        agent=AgentSettings(provider="script", runner=runner),
         queue=QueueSettings(max_running=max_running),
+        bounds=BoundSettings(triggers_per_sender=0, turns_per_chat=0, bot_turns_in_a_row=0),
         disk_floor_bytes=0,
         shutdown_grace_s=5,
     )

@@ -28,6 +28,7 @@ from tests.benchmarks.bench_channel import NOON
 from tests.benchmarks.sampling import Marks
 
 POLL_S: Final = 1.0
+_NO_RATE: Final = IntakeLimits(per_minute=None, max_entries=30_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +66,14 @@ def request_bytes(box: int, text: str, *, request_id: str | None = None) -> byte
 
 
 @contextlib.asynccontextmanager
-async def watched_boxes(count: int, *, is_polled_only: bool = False) -> AsyncIterator[Watched]:
-    """So many boxes, each of a registered chat; the keeper runs."""
+async def watched_boxes(
+    count: int,
+    *,
+    is_polled_only: bool = False,
+    limits: IntakeLimits = _NO_RATE,
+    owner_of_first: int | None = None,
+) -> AsyncIterator[Watched]:
+    """So many boxes, each of a registered chat; the keeper runs. owner_of_first: whose the first one is."""
     with bench_home() as paths:
         paths.ensure()
         wakeups, marks = TopicWakeups(), Marks()
@@ -85,12 +92,15 @@ async def watched_boxes(count: int, *, is_polled_only: bool = False) -> AsyncIte
         keeper = await BoxKeeper.open(
             services,
             path=paths.ipc,
-            limits=IntakeLimits(per_minute=None, max_entries=30_000),
+            limits=limits,
             poll_s=POLL_S,
             make_hints=None if is_polled_only else make_hints,
             on_violation=_no_violation,
         )
-        boxes = [await keeper.make(BoxName(f"g{number}"), uid=None, gid=None) for number in range(count)]
+        owners = [owner_of_first, *[None] * (count - 1)]
+        boxes = [
+            await keeper.make(BoxName(f"g{number}"), uid=uid, gid=uid) for number, uid in enumerate(owners)
+        ]
         async with asyncio.TaskGroup() as tasks:
             running = tasks.create_task(keeper.run())
             yield Watched(

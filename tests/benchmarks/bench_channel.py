@@ -2,12 +2,13 @@
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
 from orchestrator.contracts.ids import Jid, MessageId
+from orchestrator.contracts.records.groups import Chat
 from orchestrator.contracts.records.messages import InboundMessage, OutboundMessage, Receipt
 from orchestrator.contracts.seams import Inbox
 
@@ -60,6 +61,10 @@ class BenchChannel:
 
     async def set_typing(self, chat: Jid, *, is_typing: bool) -> None:
         """Nobody looks."""
+
+    async def fetch_groups(self) -> Sequence[Chat]:
+        """None."""
+        return ()
 
     async def close(self) -> None:
         """Take nothing more."""

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
@@ -33,14 +34,13 @@ async def run() -> list[Row]:
     for count in (1_000, 10_000):
         with bench_home() as paths:
             paths.ensure()
-            (paths.home / "dovecote.toml").write_text('[agent]\nrunner = "process"\n')
             await _register(paths, count)
-            ready_s, percent, mib = await asyncio.to_thread(_serve, paths)
+            idle = await asyncio.to_thread(serve_idle, paths)
         name = f"idle with {count:,} groups"
         rows += [
-            Row(name=f"{name}: exec → ready", figure=ready_s, unit="s", floor=floor_s, bar=at_most(2)),
-            Row(name=f"{name}: one core", figure=percent, unit="%", bar=at_most(1)),
-            Row(name=f"{name}: resident", figure=mib, unit="MiB", floor=floor_mib, bar=at_most(150)),
+            Row(name=f"{name}: exec → ready", figure=idle.ready_s, unit="s", floor=floor_s, bar=at_most(2)),
+            Row(name=f"{name}: one core", figure=idle.percent, unit="%", bar=at_most(1)),
+            Row(name=f"{name}: resident", figure=idle.mib, unit="MiB", floor=floor_mib, bar=at_most(150)),
         ]
     return rows
 
@@ -72,8 +72,18 @@ async def _register(paths: Paths, count: int) -> None:
     await database.close()
 
 
-def _serve(paths: Paths) -> tuple[float, float, float]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Idle:
     """Seconds to ready, per cent of a core and resident MiB when nothing happens."""
+
+    ready_s: float
+    percent: float
+    mib: float
+
+
+def serve_idle(paths: Paths) -> Idle:
+    """What `dovecote serve` costs in a home where nothing happens."""
+    (paths.home / "dovecote.toml").write_text('[agent]\nrunner = "process"\n')
     words = [str(Path(sys.executable).with_name("dovecote")), "serve", "--home", str(paths.home)]
     began = time.monotonic()
     with subprocess.Popen(words, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as program:
@@ -85,7 +95,7 @@ def _serve(paths: Paths) -> tuple[float, float, float]:
             used_s = _cpu_s(program.pid)
             time.sleep(_WATCH_S)  # what is measured is that nothing happens in this time
             percent = (_cpu_s(program.pid) - used_s) / _WATCH_S * 100
-            return ready_s, percent, resident_mib(program.pid)
+            return Idle(ready_s=ready_s, percent=percent, mib=resident_mib(program.pid))
         finally:
             program.terminate()
             program.communicate()

@@ -54,6 +54,7 @@ def server(home: HomeOnDisk) -> StdioServerParameters:
             "TZ": "Europe/Berlin",
             "DOVECOTE_BOX": str(home.opened().paths.ipc / "kitchen"),
             "DOVECOTE_CHAT": "file:kitchen",
+            "DOVECOTE_WORKSPACE": str(home.workspace()),
         },
         cwd=str(home.workspace()),
     )
@@ -101,7 +102,7 @@ async def test_a_client_of_any_age_finds_the_tools(home: HomeOnDisk, mode: Liter
         about = client.instructions
 
     names = [tool.name for tool in listed.tools]
-    assert names[:3] == ["send_message", "schedule_task", "list_tasks"]
+    assert names[:3] == ["send_message", "send_file", "schedule_task"]
     assert set(names) >= {"update_task", "pause_task", "resume_task", "cancel_task", "run_task"}
     reading = {tool.name for tool in listed.tools if tool.annotations and tool.annotations.read_only_hint}
     assert reading == {"list_tasks"}
@@ -114,6 +115,42 @@ async def test_a_message_of_a_tool_is_in_the_chat_before_the_turns_answer(home: 
         assert await done(client, "send_message", text="half way") == {"status": "queued"}
         (home.workspace() / "go").touch()
         await home.said("half way", "done")
+
+
+async def test_a_file_of_a_tool_is_in_the_chat_with_its_caption_before_the_turns_answer(
+    home: HomeOnDisk,
+) -> None:
+    async with a_working_agent(home) as client:
+        (home.workspace() / "out").mkdir()
+        (home.workspace() / "out" / "report.pdf").write_bytes(b"figures")
+        assert await done(client, "send_file", path="out/report.pdf", caption="November") == {
+            "status": "queued"
+        }
+        await done(client, "send_file", path=str(home.workspace() / "out" / "report.pdf"))
+        await done(client, "send_file", path="/workspace/group/out/report.pdf")
+        (home.workspace() / "go").touch()
+        await home.said("November", "", "", "done")
+
+    sent = [home.file_of(line) for line in home.sends()]
+    assert sent == [("report.pdf", "application/pdf", b"figures")] * 3 + [None]
+
+
+async def test_a_file_that_is_not_sent_is_a_tool_error_that_says_what_to_do(home: HomeOnDisk) -> None:
+    async with a_working_agent(home) as client:
+        (home.workspace() / "link").symlink_to("/etc/hostname")
+        absent = await refused(client, "send_file", path="absent.pdf")
+        outside = await refused(client, "send_file", path="/etc/hostname")
+        link = await refused(client, "send_file", path="link")
+        directory = await refused(client, "send_file", path=".")
+        nothing = await refused(client, "send_file", caption="look")
+
+    errors = (absent, outside, link, directory)
+    assert [error["code"] for error in errors] == ["ATTACHMENT_REFUSED"] * 4
+    assert all(error["suggestion"] for error in errors)
+    assert "is not there" in absent["message"]
+    assert "symbolic link" in link["message"]
+    assert nothing["code"] == "INVALID_REQUEST"
+    assert all(home.file_of(line) is None for line in home.sends())
 
 
 async def test_a_task_is_scheduled_listed_changed_paused_resumed_and_cancelled(home: HomeOnDisk) -> None:

@@ -1,11 +1,7 @@
 """Homes and machines that are not as they should be: what is said, what is kept, what goes on."""
 
 import asyncio
-import contextlib
-import os
-import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +14,7 @@ from tests.support.eventually import eventually
 from tests.support.home_on_disk import ECHO, HomeOnDisk, once
 from tests.support.orchestrator_process import OrchestratorProcess
 from tests.support.shifted_clock import ShiftedClock
+from tests.support.small_disk import fill, small_disk
 from tests.support.unix_proxy import UnixProxy
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -34,7 +31,7 @@ async def served(home: HomeOnDisk) -> tuple[int, str]:
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,
     )
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         _, said = await process.communicate()
     assert process.returncode is not None
     return process.returncode, said.decode()
@@ -150,19 +147,6 @@ async def test_an_engine_that_dies_while_running_costs_a_wait_and_no_message(
     assert await home.containers(docker_engine) == []
 
 
-@contextlib.contextmanager
-def small_disk(path: Path, size_bytes: int) -> Iterator[None]:
-    """A file system of this size at `path`, which may be filled to the last byte."""
-    path.mkdir(parents=True, exist_ok=True)
-    mounted = ["mount", "-t", "tmpfs", "-o", f"size={size_bytes},mode=0711", "tmpfs", str(path)]
-    if os.geteuid() != 0 or subprocess.run(mounted, check=False).returncode != 0:
-        pytest.skip("a small file system can be mounted by root only")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", str(path)], check=True)
-
-
 async def test_a_full_disk_marks_nothing_done_and_all_is_answered_when_there_is_room(
     home: HomeOnDisk,
 ) -> None:
@@ -190,13 +174,6 @@ async def test_a_full_disk_marks_nothing_done_and_all_is_answered_when_there_is_
     assert len(statuses) == 3
 
 
-def fill(path: Path) -> None:
-    """Write until nothing fits any more."""
-    with contextlib.suppress(OSError), path.open("wb", buffering=0) as file:
-        while True:
-            file.write(b"\0" * 4096)
-
-
 async def test_below_the_floor_of_free_space_no_agent_starts_and_the_message_waits(home: HomeOnDisk) -> None:
     await home.add_group()
     home.set(disk_floor_bytes=1024**5)
@@ -215,10 +192,12 @@ async def test_below_the_floor_of_free_space_no_agent_starts_and_the_message_wai
     assert home.texts() == [say(Say.NO_ROOM, "en"), say(Say.WORKING_AGAIN, "en"), "re: @Assistant one"]
 
 
-async def test_an_orderly_stop_lets_the_turn_end_and_sends_its_answer(
+async def test_e5_an_orderly_stop_lets_the_turn_end_and_sends_its_answer(
     home: HomeOnDisk, orchestrator: OrchestratorProcess
 ) -> None:
+    """Case E5."""
     await home.add_group()
+    home.set(shutdown_grace_s=30)
     home.play(once("one", {"delay_s": 1}, {"say": "done"}))
     await orchestrator.start()
     home.ask("one")
@@ -230,9 +209,10 @@ async def test_an_orderly_stop_lets_the_turn_end_and_sends_its_answer(
     assert set(home.statuses().values()) == {"settled"}
 
 
-async def test_a_turn_longer_than_the_grace_is_run_again_after_the_stop(
+async def test_d_5_a_turn_longer_than_the_grace_is_run_again_after_the_stop(
     home: HomeOnDisk, orchestrator: OrchestratorProcess
 ) -> None:
+    """Case D-5."""
     await home.add_group()
     home.set(shutdown_grace_s=0)
     home.play(once("one", {"wait_for_file": "never"}))

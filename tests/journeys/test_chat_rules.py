@@ -45,7 +45,8 @@ async def test_a_group_that_requires_no_trigger_is_answered_at_every_message(hom
         await home.quiet()
 
 
-async def test_the_cap_passes_over_chatter_with_a_count_and_over_no_trigger(home: HomeOnDisk) -> None:
+async def test_d_3_the_cap_passes_over_chatter_with_a_count_and_over_no_trigger(home: HomeOnDisk) -> None:
+    """Case D-3."""
     await home.add_group("busy")
     await home.add_group()
     home.set(queue__max_running=1, queue__batch_max_messages=3)
@@ -69,7 +70,8 @@ async def test_the_cap_passes_over_chatter_with_a_count_and_over_no_trigger(home
     assert home.statuses() == dict.fromkeys(skipped, "skipped") | dict.fromkeys(shown, "settled")
 
 
-async def test_three_messages_in_one_warm_container_are_three_answers(home: HomeOnDisk) -> None:
+async def test_a6_e14_three_messages_in_one_warm_container_are_three_answers(home: HomeOnDisk) -> None:
+    """Cases A6, E14: an agent that lives is used again, and what its start took is in the log."""
     await home.add_group()
     home.play(ECHO)
 
@@ -80,6 +82,8 @@ async def test_three_messages_in_one_warm_container_are_three_answers(home: Home
         await home.quiet()
 
     assert home.texts() == [f"re: @Assistant {word}" for word in ("one", "two", "three")]
+    (running,) = home.logs("agent.running")
+    assert running["start_ms"] > 0
     assert len(home.rows("SELECT 1 FROM agents")) == 1
 
 
@@ -112,7 +116,8 @@ async def test_chatter_alone_does_not_disturb_a_running_turn(home: HomeOnDisk) -
     assert home.statuses()[chatter] == "pending"
 
 
-async def test_a_redelivered_message_is_one_row_and_one_answer(home: HomeOnDisk) -> None:
+async def test_b8_a_redelivered_message_is_one_row_and_one_answer(home: HomeOnDisk) -> None:
+    """Case B8."""
     await home.add_group()
     home.play(ECHO)
 
@@ -127,7 +132,8 @@ async def test_a_redelivered_message_is_one_row_and_one_answer(home: HomeOnDisk)
     assert list(home.statuses()) == ["same"]
 
 
-async def test_an_own_text_that_comes_back_wakes_nobody(home: HomeOnDisk) -> None:
+async def test_b7_an_own_text_that_comes_back_wakes_nobody(home: HomeOnDisk) -> None:
+    """Case B7."""
     await home.add_group(requires_trigger=False)
     home.play(ECHO)
 
@@ -142,7 +148,8 @@ async def test_an_own_text_that_comes_back_wakes_nobody(home: HomeOnDisk) -> Non
     assert list(home.statuses()) == ["m1"]
 
 
-async def test_a_chat_that_is_not_registered_is_told_of_in_the_log_once(home: HomeOnDisk) -> None:
+async def test_a18_a_chat_that_is_not_registered_is_told_of_in_the_log_once(home: HomeOnDisk) -> None:
+    """Case A18."""
     async with home.running():
         home.ask("hello", chat="file:unknown")
         home.ask("hello?", chat="file:unknown")

@@ -29,9 +29,10 @@ def saying(*texts: str) -> dict[str, object]:
     [StartFailed("It is broken."), Unavailable("It is away.", code=ErrorCode.RUNNER_UNAVAILABLE)],
     ids=["the start fails", "the engine is away"],
 )
-async def test_starts_that_fail_are_told_once_after_the_third_and_once_when_it_is_over(
+async def test_a9_starts_that_fail_are_told_once_after_the_third_and_once_when_it_is_over(
     trouble: DovecoteError, home: HomeOnDisk
 ) -> None:
+    """Case A9."""
     await home.add_group()
     home.play(ECHO)
     clock = ShiftedClock()
@@ -42,7 +43,7 @@ async def test_starts_that_fail_are_told_once_after_the_third_and_once_when_it_i
         message = home.ask("one")
         said_after: list[list[str]] = []
         for count in range(1, 6):
-            await eventually(lambda count=count: runner.starts == count, what=home.story)
+            await eventually(lambda count=count: runner.starts >= count, what=home.story)
             await eventually(lambda: home.statuses().get(message) == "pending", what=home.story)
             said_after.append(home.texts())
             if count == 3:
@@ -67,7 +68,7 @@ async def test_an_engine_that_hangs_ends_the_start_in_its_time_and_the_message_r
     home: HomeOnDisk,
 ) -> None:
     await home.add_group()
-    home.set(agent__start_timeout_s=1)
+    home.set(agent__start_timeout_s=3)
     home.play(ECHO)
     clock = ShiftedClock()
     runner = FlakyRunner(ProcessRunner(programs_directory=home.opened().paths.programs))
@@ -75,17 +76,18 @@ async def test_an_engine_that_hangs_ends_the_start_in_its_time_and_the_message_r
 
     async with home.running(clock=clock, runner=(runner, "a hanging one")):
         message = home.ask("one")
-        await eventually(lambda: runner.starts == 1, what=home.story)
+        await eventually(lambda: runner.starts, what=home.story)
         await eventually(lambda: home.statuses().get(message) == "pending", what=home.story)
         runner.hangs = False
         clock.advance(LONGEST_HOLD_S)
         await home.quiet()
 
     assert home.texts() == ["re: @Assistant one"]
-    assert "was not started in 1 s" in home.logs("agent.not_started")[0]["error"]
+    assert "was not started in 3 s" in home.logs("agent.not_started")[0]["error"]
 
 
-async def test_an_empty_answer_gets_one_prompt_more_and_then_one_sentence(home: HomeOnDisk) -> None:
+async def test_a12_an_empty_answer_gets_one_prompt_more_and_then_one_sentence(home: HomeOnDisk) -> None:
+    """Case A12."""
     await home.add_group()
     home.play({"default": []})
 
@@ -116,7 +118,7 @@ async def test_a_provider_without_capacity_holds_the_message_without_a_try(home:
     async with home.running(clock=clock):
         message = home.ask("one")
         for count in range(1, 4):
-            await eventually(lambda count=count: turns_that_failed(home) == count, what=home.story)
+            await eventually(lambda count=count: turns_that_failed(home) >= count, what=home.story)
             await eventually(lambda: home.statuses().get(message) == "pending", what=home.story)
             await home.said(say(Say.PROVIDER_TROUBLE, "en"))
             clock.advance(LONGEST_HOLD_S)
@@ -141,7 +143,7 @@ async def test_a_message_that_ends_every_agent_fails_after_five_tries_and_is_tol
     async with home.running(clock=clock):
         message = home.ask("poison")
         for tries in range(1, 5):
-            await eventually(lambda tries=tries: tries_of(home, message) == tries, what=home.story)
+            await eventually(lambda tries=tries: tries_of(home, message) >= tries, what=home.story)
             clock.advance(3600)
         await home.said(say(Say.FAILED, "en"))
         home.ask("harmless")
@@ -184,7 +186,8 @@ async def test_a_long_text_comes_in_parts_in_order_with_its_code_fenced_in_each(
     assert seen == code.splitlines()
 
 
-async def test_texts_keep_their_order_across_a_send_that_fails(home: HomeOnDisk) -> None:
+async def test_d_16_texts_keep_their_order_across_a_send_that_fails(home: HomeOnDisk) -> None:
+    """Case D-16."""
     await home.add_group()
     home.play(saying("first", "second", "third"))
     home.behave({"match": "second", "outcome": Outcome.UNAVAILABLE, "times": 3})
@@ -202,7 +205,7 @@ async def test_a_slow_chat_holds_up_no_other(home: HomeOnDisk) -> None:
     await home.add_group("garden")
     home.play(ECHO)
     home.play(ECHO, "garden")
-    home.behave({"match": "slow", "delay_s": 3})
+    home.behave({"match": "slow", "until": "go"})
 
     async with home.running():
         home.ask("slow")
@@ -210,6 +213,7 @@ async def test_a_slow_chat_holds_up_no_other(home: HomeOnDisk) -> None:
         home.ask("quick", chat="file:garden")
         await home.said("re: @Assistant quick", chat="file:garden")
         assert home.texts() == []
+        (home.channel / "go").touch()
         await home.quiet()
 
 
@@ -236,7 +240,8 @@ async def test_word_of_a_failed_text_is_not_lost_with_an_agent_that_never_began_
     assert '<undelivered count="1"/>' in prompt
 
 
-async def test_a_refused_text_fails_at_once_and_operator_and_agent_are_told(home: HomeOnDisk) -> None:
+async def test_a10_a_refused_text_fails_at_once_and_operator_and_agent_are_told(home: HomeOnDisk) -> None:
+    """Case A10."""
     await home.add_group()
     home.behave({"match": "@Assistant one", "outcome": Outcome.REFUSE})
 

@@ -15,7 +15,9 @@ def turns(home: HomeOnDisk) -> list[dict[str, int | str | None]]:
     return home.rows("SELECT chat_jid, started_ms, ended_ms FROM turns ORDER BY started_ms, rowid")
 
 
-async def test_eight_chats_share_two_places_and_all_are_answered_in_their_order(home: HomeOnDisk) -> None:
+async def test_eight_chats_share_two_places_the_first_two_begin_and_all_are_answered(
+    home: HomeOnDisk,
+) -> None:
     home.set(queue__max_running=2, queue__max_live=3)
     for chat in CHATS:
         await home.add_group(chat)

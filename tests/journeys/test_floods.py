@@ -31,7 +31,7 @@ async def test_an_agent_that_prints_without_end_is_held_to_its_rate_and_others_a
         await home.quiet()
 
     assert BURST < taken <= BURST + passed_s + 1
-    assert len(home.texts()) <= 2 * BURST + passed_s + 10
+    assert len(home.texts()) <= 2 * BURST + passed_s + 60
 
 
 async def test_a_burst_that_an_agent_printed_before_it_ended_is_sent(home: HomeOnDisk) -> None:

@@ -111,6 +111,7 @@ FIRST_MESSAGE: Final = {
         scenario=_LEFT_REQUEST,
         sent=("from the box", BREAKS_OFF),
         status="partial",
+        was_queued=True,
         polls_only=True,
     ),
 }
@@ -118,9 +119,10 @@ FOLLOW_UP: Final = ("follow_up.staged", "follow_up.committed", "follow_up.publis
 
 
 @pytest.mark.parametrize("kill", FIRST_MESSAGE.values(), ids=FIRST_MESSAGE)
-async def test_a_kill_while_a_message_is_answered_loses_and_doubles_nothing(
+async def test_d_4_a_kill_while_a_message_is_answered_loses_and_doubles_nothing(
     kill: Kill, home: HomeOnDisk, orchestrator: OrchestratorProcess
 ) -> None:
+    """Case D-4."""
     await home.add_group()
     home.play(kill.scenario)
     if kill.polls_only:
@@ -216,9 +218,10 @@ async def test_a_kill_while_a_sandbox_works_loses_and_doubles_nothing(
 
 @pytest.mark.docker
 @pytest.mark.parametrize("name", ["started, before it is ready", "request committed, before its reply"])
-async def test_a_kill_while_a_container_works_leaves_no_container_and_loses_and_doubles_nothing(
+async def test_e2_a_kill_while_a_container_works_leaves_no_container_and_loses_and_doubles_nothing(
     name: str, home: HomeOnDisk, orchestrator: OrchestratorProcess, docker_engine: Engine
 ) -> None:
+    """Case E2."""
     kill = FIRST_MESSAGE[name]
     await home.add_group()
     home.play(kill.scenario)

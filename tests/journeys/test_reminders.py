@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from orchestrator.app import SystemClock
 from tests.support.eventually import eventually
 from tests.support.home_on_disk import HomeOnDisk
 from tests.support.orchestrator_process import OrchestratorProcess
@@ -13,7 +12,7 @@ DUE = "⏰ water the plants"
 
 
 async def a_group_with_the_builtin_driver(home: HomeOnDisk) -> None:
-    home.set(agent__driver="builtin", tasks__min_interval_s=1)
+    home.set(agent__provider="builtin", tasks__min_interval_s=1)
     await home.add_group(timezone="Asia/Tokyo")
 
 
@@ -43,7 +42,7 @@ async def test_a_reminder_in_a_few_seconds_arrives_in_the_chat_once(home: HomeOn
         await home.quiet()
 
     assert re.fullmatch(
-        r"Got it\. Reminder 1: \*\*water the plants\*\*, today, .* at \d\d:\d\d:\d\d \(Asia/Tokyo\)\.", said
+        r"Got it\. Reminder 1: \*\*water the plants\*\*, .* at \d\d:\d\d:\d\d \(Asia/Tokyo\)\.", said
     )
     assert home.texts() == [said, DUE]
     assert statuses_of_runs(home) == ["succeeded"]
@@ -54,14 +53,11 @@ async def test_a_reminder_that_falls_due_while_the_orchestrator_is_killed_arrive
 ) -> None:
     await a_group_with_the_builtin_driver(home)
     await orchestrator.start()
-    said = await answer(home, "remind me in 5 seconds to water the plants")
+    said = await answer(home, "remind me in 10 minutes to water the plants")
     await home.quiet()
     await orchestrator.kill()
-    due_ms = home.rows("SELECT next_run_ms FROM tasks")[0]["next_run_ms"]
-    await eventually(lambda: SystemClock().now().timestamp() * 1000 > due_ms)
-    assert home.texts() == [said]
 
-    await orchestrator.start()
+    await orchestrator.start(ahead_s=601)
 
     await eventually(lambda: statuses_of_tasks(home) == ["completed"], what=home.story)
     await home.quiet()
@@ -81,7 +77,7 @@ async def test_a_reminder_that_is_still_to_come_when_the_orchestrator_is_killed_
 
     await orchestrator.start()
 
-    await eventually(lambda: statuses_of_tasks(home) == ["completed"], what=home.story, within_s=30)
+    await eventually(lambda: statuses_of_tasks(home) == ["completed"], what=home.story)
     await home.quiet()
     assert home.texts() == [said, DUE]
     await orchestrator.stop()
@@ -103,7 +99,7 @@ async def test_a_reminder_whose_run_is_killed_is_said_once(
 
     await eventually(lambda: statuses_of_tasks(home) == ["completed"], what=home.story)
     await home.quiet()
-    assert home.texts().count(DUE) == 1
+    assert home.texts_once().count(DUE) == 1
     await orchestrator.stop()
 
 
@@ -175,7 +171,7 @@ async def test_a_reminder_that_is_a_command_that_tells_something_is_answered(hom
 
 
 async def test_what_the_host_refuses_is_said_in_its_words(home: HomeOnDisk) -> None:
-    home.set(agent__driver="builtin", tasks__max_per_group=1)
+    home.set(agent__provider="builtin", tasks__max_per_group=1)
     await home.add_group()
 
     async with home.running():
@@ -185,4 +181,4 @@ async def test_what_the_host_refuses_is_said_in_its_words(home: HomeOnDisk) -> N
         often = await answer(home, "every 5 seconds pay")
 
     assert full.startswith("Sorry, that did not work. Group 'kitchen' has 1 active tasks, which is the most")
-    assert often.startswith("Sorry, that did not work. The interval schedule is '5000'.")
+    assert often.startswith("Sorry, that did not work. An interval of 5 s is too short: the shortest is")

@@ -58,7 +58,8 @@ async def test_a_long_silence_is_told_once(home: HomeOnDisk) -> None:
         await home.said(say(Say.STILL_WORKING, "en"), "waited")
 
 
-async def test_silence_beyond_the_limit_ends_the_turn_as_timed_out(home: HomeOnDisk) -> None:
+async def test_e1_silence_beyond_the_limit_ends_the_turn_as_timed_out(home: HomeOnDisk) -> None:
+    """Case E1."""
     await home.add_group()
     home.set(typing_renew_s=0.5, still_working_s=86_400)
     home.play({"turns": [[{"say": "half"}, {"wait_for_file": "never"}]]})
@@ -75,7 +76,8 @@ async def test_silence_beyond_the_limit_ends_the_turn_as_timed_out(home: HomeOnD
     assert [row["status"] for row in home.rows("SELECT status FROM agents")] == ["timed_out"]
 
 
-async def test_an_agent_that_shows_life_is_not_silent(home: HomeOnDisk) -> None:
+async def test_e9_an_agent_that_shows_life_is_not_silent(home: HomeOnDisk) -> None:
+    """Case E9."""
     await home.add_group()
     home.set(typing_renew_s=0.5, still_working_s=86_400)
     wait_and_tool = [{"wait_for_file": "go"}, {"tool": {"name": "search"}}, {"write_file": {"path": "used"}}]

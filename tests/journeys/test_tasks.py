@@ -10,10 +10,12 @@ from typing import Any, Final
 
 import pytest
 
+from orchestrator.commands.operator_requests import ask_as_operator
 from orchestrator.contracts.records.tasks import ContextMode, TaskStatus
+from orchestrator.contracts.wire.task_requests import CancelTask
 from orchestrator.core.wording import Say, say
 from tests.support.eventually import eventually
-from tests.support.home_on_disk import HomeOnDisk
+from tests.support.home_on_disk import MEMBER, HomeOnDisk
 from tests.support.planned import due_now, hourly_from_now, plan, plan_in, run_statuses, runs_are
 from tests.support.shifted_clock import ShiftedClock
 
@@ -133,13 +135,14 @@ async def test_e7_the_agent_of_a_task_is_gone_soon_after_its_turn_though_it_said
 
     async with home.running():
         await runs_are(home, "succeeded")
+        # An agent of a chat would be idle for ten minutes.
         await eventually(
-            lambda: home.rows("SELECT 1 FROM agents WHERE ended_ms IS NOT NULL"), within_s=10, what=home.story
+            lambda: home.rows("SELECT 1 FROM agents WHERE end_reason = 'exited'"),
+            within_s=40,
+            what=home.story,
         )
 
     assert home.texts() == [WET]
-    ended = one(home, "SELECT a.ended_ms - t.ended_ms AS ms FROM agents a JOIN turns t USING (agent_id)")
-    assert ended["ms"] < 10_000
 
 
 async def test_a_group_task_sends_an_idle_agent_home_and_waits_for_a_busy_one(home: HomeOnDisk) -> None:
@@ -218,6 +221,44 @@ async def test_a_task_that_takes_too_long_is_stopped_and_told(home: HomeOnDisk) 
     async with home.running():
         await runs_are(home, "timed_out")
         await home.said(say(Say.TASK_FAILED, "en", title="Water the plants"))
+
+
+@pytest.mark.parametrize("way", ["cancelled", "stopped"])
+async def test_f13_a_run_that_an_operator_does_not_want_any_more_is_stopped(
+    home: HomeOnDisk, way: str
+) -> None:
+    """Case F13: by `cancel`, or by `/stop` in the chat."""
+    home.set(assistant__operators=[MEMBER])
+    await home.add_group()
+    home.play({"default": [{"wait_for_file": "never"}]})
+
+    async with home.running() as app:
+        await plan_in(app, hourly_from_now(context_mode=ContextMode.ISOLATED))
+        await eventually(lambda: home.rows("SELECT 1 FROM turns WHERE ended_ms IS NULL"), what=home.story)
+        if way == "cancelled":
+            await ask_as_operator(app.services, CancelTask(task_id="task-1"))
+        else:
+            home.say("/stop")
+        await runs_are(home, "stopped")
+        await eventually(lambda: not home.rows("SELECT 1 FROM agents WHERE ended_ms IS NULL"))
+        await home.quiet()
+
+    assert home.texts() == ([] if way == "cancelled" else [say(Say.STOPPED, "en")])
+    assert one(home, "SELECT failures FROM tasks") == {"failures": 0}
+
+
+async def test_f13_a_member_stops_what_answers_him_and_no_task(home: HomeOnDisk) -> None:
+    """Case F13: a task is none of a member's own."""
+    await home.add_group()
+    home.play({"default": [{"wait_for_file": "go"}, {"say": WET}]})
+
+    async with home.running() as app:
+        await plan_in(app, hourly_from_now(context_mode=ContextMode.ISOLATED))
+        await eventually(lambda: home.rows("SELECT 1 FROM turns WHERE ended_ms IS NULL"), what=home.story)
+        home.say("/stop")
+        await home.said(say(Say.NOTHING_TO_STOP, "en"))
+        (home.workspace() / "go").touch()
+        await runs_are(home, "succeeded")
 
 
 async def test_f12_a_provider_without_room_is_waited_for_and_the_run_does_not_fail(home: HomeOnDisk) -> None:

@@ -41,7 +41,7 @@ TO_US = {"message_id": "q", "sender_name": "Assistant", "text": "earlier", "is_o
 async def test_exactly_the_triggers_are_answered_at_the_start_and_in_follow_ups(
     home: HomeOnDisk, group: dict[str, Any], said: list[str], answers: list[str]
 ) -> None:
-    home.set(agent__driver="builtin")
+    home.set(agent__provider="builtin")
     await home.add_group(**group)
     for text in said:
         home.say(text)
@@ -57,7 +57,7 @@ async def test_exactly_the_triggers_are_answered_at_the_start_and_in_follow_ups(
 
 
 async def test_a_reply_to_the_assistant_is_answered_without_its_name(home: HomeOnDisk) -> None:
-    home.set(agent__driver="builtin")
+    home.set(agent__provider="builtin")
     await home.add_group()
 
     async with home.running():

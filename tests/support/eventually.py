@@ -11,7 +11,7 @@ _LOOK_EVERY_S: Final = 0.02
 async def eventually(
     condition: Callable[[], object] | Callable[[], Awaitable[object]],
     *,
-    within_s: float = 20.0,
+    within_s: float = 40.0,
     what: str | Callable[[], object] = "",
 ) -> None:
     """Return once `condition` gives something true; fail when it does not in time.

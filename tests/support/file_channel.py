@@ -3,20 +3,23 @@
 | file | what it holds |
 |---|---|
 | `in/*.json` | messages to take in, in name order; one is removed only after it is stored |
-| `sends.jsonl` | every attempt to send: chat, text, outbox_id, attempt, reply_to, accepted |
+| `sends.jsonl` | every attempt to send: chat, text, outbox_id, attempt, reply_to, file, accepted |
+| `files/{outbox_id}-{attempt}` | the bytes of the file that an attempt had |
 | `refusals.jsonl` | every message that could not be stored when it was handed in: it stays in `in/` |
 | `refused/*.json` | messages that will never be taken |
 | `typing.jsonl` | every change of the typing indicator: chat, is_typing |
+| `groups.json` | the group chats of the account, each `[jid, name]`; `null` when the network is away |
 | `behaviour.json` | a list of rules; the first one that fits a text and has times left decides |
 
-A rule is `{"match": part of the text, "outcome": an Outcome, "times": how often, "delay_s": seconds}`.
+A rule is `{"match": part of the text, "outcome": an Outcome, "times": how often, "delay_s": seconds,
+"until": the name of a file whose coming is waited for}`.
 """
 
 import asyncio
 import contextlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -24,7 +27,14 @@ from typing import Any, Final
 
 from orchestrator.contracts.errors import DovecoteError, Unavailable
 from orchestrator.contracts.ids import Jid, MessageId
-from orchestrator.contracts.records.messages import InboundMessage, OutboundMessage, Quoted, Receipt
+from orchestrator.contracts.records.groups import Chat
+from orchestrator.contracts.records.messages import (
+    InboundMessage,
+    OutboundMessage,
+    Quoted,
+    Receipt,
+    ReceivedFile,
+)
 from orchestrator.contracts.seams import Inbox, SendRefused, SendUnavailable, SendUnknown
 
 PREFIX: Final = "file:"
@@ -52,7 +62,7 @@ class FileChannel:
         self._max_text_chars = max_text_chars
         self._inbox: Inbox | None = None
         self._taking: asyncio.Task[None] | None = None
-        for name in ("in", "refused"):
+        for name in ("in", "refused", "files"):
             (directory / name).mkdir(parents=True, exist_ok=True)
 
     def owns(self, jid: Jid) -> bool:
@@ -82,16 +92,27 @@ class FileChannel:
             raise SendUnavailable("the channel is closed")
         if len(message.text) > self._max_text_chars:
             raise SendRefused("the text is too long for one message")
-        outcome, delay_s = self._decide(message.text)
-        await asyncio.sleep(delay_s)
+        rule = self._decide(message.text)
+        outcome = Outcome(rule.get("outcome", Outcome.ACCEPT))
+        await asyncio.sleep(float(rule.get("delay_s", 0.0)))
+        while not (self._directory / rule.get("until", "")).exists():  # noqa: ASYNC110 - another process makes it
+            await asyncio.sleep(_LOOK_S)
         attempt = 1 + sum(each["outbox_id"] == message.outbox_id for each in read_lines(self._sends))
         accepted = outcome in (Outcome.ACCEPT, Outcome.UNKNOWN_AFTER)
+        file = message.file
+        if file is not None:
+            copy = self._directory / "files" / f"{message.outbox_id}-{attempt}"
+            try:
+                copy.write_bytes(file.path.read_bytes())
+            except FileNotFoundError as error:
+                raise SendUnavailable("the copy is gone") from error
         line = {
             "chat": message.chat_jid,
             "text": message.text,
             "outbox_id": message.outbox_id,
             "attempt": attempt,
             "reply_to": message.reply_to,
+            "file": None if file is None else [file.name, file.media_type, file.size_bytes],
             "accepted": accepted,
         }
         _append(self._sends, line)
@@ -109,6 +130,14 @@ class FileChannel:
         """Write it down."""
         _append(self._directory / "typing.jsonl", {"chat": chat, "is_typing": is_typing})
 
+    async def fetch_groups(self) -> Sequence[Chat]:
+        """What `groups.json` lists; none without the file."""
+        path = self._directory / "groups.json"
+        listed = json.loads(path.read_bytes()) if path.exists() else []
+        if listed is None:
+            raise Unavailable("the network is away")
+        return [Chat(jid=Jid(jid), channel=self.name, name=name, is_group=True) for jid, name in listed]
+
     async def close(self) -> None:
         """Take and send no more."""
         self._inbox = None
@@ -121,16 +150,16 @@ class FileChannel:
     def _sends(self) -> Path:
         return self._directory / "sends.jsonl"
 
-    def _decide(self, text: str) -> tuple[Outcome, float]:
-        """What happens to this attempt; a rule that is used has one time less."""
+    def _decide(self, text: str) -> Mapping[str, Any]:
+        """The rule for this attempt, empty without one; a rule that is used has one time less."""
         path = self._directory / "behaviour.json"
         rules: list[dict[str, Any]] = json.loads(path.read_bytes()) if path.exists() else []
         for rule in rules:
             if rule.get("match", "") in text and rule.get("times", 1) > 0:
                 rule["times"] = rule.get("times", 1) - 1
                 write_json(path, rules)
-                return Outcome(rule.get("outcome", Outcome.ACCEPT)), float(rule.get("delay_s", 0.0))
-        return Outcome.ACCEPT, 0.0
+                return rule
+        return {}
 
     async def _take(self, inbox: Inbox) -> None:
         while True:
@@ -172,7 +201,14 @@ def _message(plain: Mapping[str, Any]) -> InboundMessage:
     values = dict(plain)
     with contextlib.suppress(KeyError):
         values["quoted"] = Quoted(**values["quoted"])
+    values["files"] = tuple(_received(each) for each in values.get("files", ()))
     values["sent_at"] = datetime.fromisoformat(
         values.get("sent_at", datetime(2026, 1, 1, tzinfo=UTC).isoformat())
     )
     return InboundMessage(**values)
+
+
+def _received(plain: Mapping[str, Any]) -> ReceivedFile:
+    values = dict(plain)
+    source = None if values["source"] is None else Path(values["source"])
+    return ReceivedFile(**{**values, "source": source})

@@ -18,7 +18,7 @@ from orchestrator.commands.groups import NewGroup, add_group
 from orchestrator.contracts.callers import HostCaller
 from orchestrator.contracts.ids import GroupFolder, Jid
 from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND
-from orchestrator.contracts.seams import Checkpoints, Clock, Runner
+from orchestrator.contracts.seams import Checkpoints, Clock, Runner, SecretValues
 from orchestrator.core.wording import Say, say
 from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.docker_runner import INSTANCE_LABEL
@@ -126,6 +126,15 @@ class HomeOnDisk:
             if line["accepted"] and line["chat"] == chat
         ]
 
+    def file_of(self, send: Mapping[str, Any]) -> tuple[str, str, bytes] | None:
+        """The name, type and bytes of the file that a line of `sends` had."""
+        if send["file"] is None:
+            return None
+        name, media_type, size_bytes = send["file"]
+        content = (self.channel / "files" / f"{send['outbox_id']}-{send['attempt']}").read_bytes()
+        assert len(content) == size_bytes
+        return name, media_type, content
+
     def texts(self, chat: str = "file:kitchen") -> list[str]:
         """The texts that people see in one chat."""
         return [line["text"] for line in self.sends(chat)]
@@ -175,11 +184,11 @@ class HomeOnDisk:
         leaving = "SELECT 1 FROM outbox WHERE status IN ('queued', 'sending', 'unknown')"
         return not any((self.channel / "in").iterdir()) and not self.rows(f"{waiting} UNION ALL {leaving}")
 
-    async def quiet(self, *, within_s: float = 30.0) -> None:
+    async def quiet(self, *, within_s: float = 50.0) -> None:
         """Wait until nothing waits."""
         await eventually(self.is_quiet, within_s=within_s, what=self.story)
 
-    async def said(self, *texts: str, chat: str = "file:kitchen", within_s: float = 20.0) -> None:
+    async def said(self, *texts: str, chat: str = "file:kitchen", within_s: float = 40.0) -> None:
         """Wait until exactly these texts have left, in this order."""
         await eventually(
             lambda: self.texts(chat) == list(texts),
@@ -246,6 +255,7 @@ class HomeOnDisk:
         runner: tuple[Runner, str] | None = None,
         command: tuple[str, ...] = AGENT_RUNNER_COMMAND,
         max_text_chars: int = 4_000,
+        secrets: SecretValues | None = None,
     ) -> AsyncIterator[App]:
         """The real orchestrator on this home, in this process."""
         home = self.opened()
@@ -257,6 +267,7 @@ class HomeOnDisk:
             channels=[FileChannel(self.channel, max_text_chars=max_text_chars)],
             serves_api=False,
             agent_command=command,
+            secrets=secrets,
         )
         with logging_to(
             home.paths.log_file, home.settings.logs, clock=clock or SystemClock(), on_terminal=False

@@ -36,13 +36,19 @@ class OrchestratorProcess:
         nth: int = 1,
         agent_command: Sequence[str] | None = None,
         polls_only: bool = False,
+        ahead_s: float = 0.0,
     ) -> None:
-        """Start it and wait until its doors are open, or until it has died at its crash point."""
+        """Start it and wait until its doors are open, or until it has died at its crash point.
+
+        ahead_s: how far its clock is ahead.
+        """
         words = [str(self._home.path), "--channel", str(self._home.channel)]
         if crash_at is not None:
             words += ["--crash-at", crash_at, "--nth", str(nth)]
         if agent_command is not None:
             words += ["--agent-command", shlex.join(agent_command)]
+        if ahead_s:
+            words += ["--ahead-s", str(ahead_s)]
         if polls_only:
             words.append("--polls-only")
         self._process = await asyncio.create_subprocess_exec(

@@ -62,7 +62,7 @@ def run_statuses(home: HomeOnDisk, name: str = "task-1") -> list[str]:
     return [row["status"] for row in found]
 
 
-async def runs_are(home: HomeOnDisk, *statuses: str, name: str = "task-1", within_s: float = 25.0) -> None:
+async def runs_are(home: HomeOnDisk, *statuses: str, name: str = "task-1", within_s: float = 50.0) -> None:
     """Wait until a task has exactly these runs."""
     await eventually(
         lambda: run_statuses(home, name) == [*statuses],
@@ -78,6 +78,6 @@ async def tasks_are_quiet(home: HomeOnDisk) -> None:
     under_way = "SELECT 1 FROM task_runs WHERE status IN ('claimed', 'started')"
     await eventually(
         lambda: not home.rows(f"{due} UNION ALL {under_way}") and home.is_quiet(),
-        within_s=30,
+        within_s=50,
         what=lambda: (home.rows("SELECT * FROM task_runs"), home.story()),
     )

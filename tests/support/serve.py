@@ -12,13 +12,14 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from orchestrator.app import NoCheckpoints, Replacements, SystemClock, running
+from orchestrator.app import NoCheckpoints, Replacements, running
 from orchestrator.cli.ended import fault_of
 from orchestrator.cli.home import Home, make_home, open_home
 from orchestrator.cli.logging_setup import logging_to
 from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND
 from tests.support.crash_points import CrashAt
 from tests.support.file_channel import FileChannel
+from tests.support.shifted_clock import ShiftedClock
 
 
 def main(arguments: list[str]) -> int:
@@ -30,11 +31,15 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--nth", type=int, default=1)
     parser.add_argument("--agent-command")
     parser.add_argument("--polls-only", action="store_true")
+    parser.add_argument("--ahead-s", type=float, default=0.0, help="how far its clock is ahead")
     parser.add_argument("--serves-api", action="store_true")
     given = parser.parse_args(arguments)
     home = open_home(given.home)
     make_home(home)
+    clock = ShiftedClock()
+    clock.advance(given.ahead_s)
     parts = Replacements(
+        clock=clock,
         channels=[FileChannel(given.channel)],
         checkpoints=NoCheckpoints() if given.crash_at is None else CrashAt(given.crash_at, nth=given.nth),
         watches=not given.polls_only,
@@ -43,7 +48,7 @@ def main(arguments: list[str]) -> int:
         if given.agent_command
         else AGENT_RUNNER_COMMAND,
     )
-    with logging_to(home.paths.log_file, home.settings.logs, clock=SystemClock(), on_terminal=False):
+    with logging_to(home.paths.log_file, home.settings.logs, clock=clock, on_terminal=False):
         trouble = fault_of(lambda: asyncio.run(_serve(home, parts)))
     if trouble is not None:
         sys.stderr.write(f"Error: {trouble}\n")

@@ -62,7 +62,7 @@ def agent(name: str = "agent-1", **fields: Any) -> Agent:
         "chat_jid": CHAT,
         "box": BoxName("family"),
         "runner": "process",
-        "driver": "script",
+        "provider": "script",
         "status": AgentStatus.STARTING,
         "is_main": False,
         "started_at": NOON,

@@ -1,1 +1,6 @@
-"""One module for each area of routes."""
+"""What can be asked for over HTTP, one module an area: parse, call a command, render.
+
+`chats` is writing and reading as a person of the console; `manage` the groups and how the whole is doing;
+`tasks` scheduled prompts, and what there is to see of messages and refused requests; `proposals` the wishes
+that wait for an operator; `usage` what was used of providers. `health` alone needs no token.
+"""

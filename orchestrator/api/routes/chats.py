@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from orchestrator.api.chat_watch import ChatNews, ChatPlace, ChatStart, chat_news, chat_start
 from orchestrator.api.closing import Closing
 from orchestrator.commands.chat import check_posting
+from orchestrator.commands.inbound_files import operator_files
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.errors import NotFound
@@ -19,13 +20,17 @@ _MAX_TEXT_CHARS: Final = 512 * 1024
 
 
 class NewMessage(BaseModel):
-    """What a person wrote. message_id: the same again is the same message."""
+    """What a person wrote. message_id: the same again is the same message.
+
+    files: absolute paths on the orchestrator's machine; they are copied into the group's workspace.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
-    text: str = Field(min_length=1, max_length=_MAX_TEXT_CHARS)
+    text: str = Field("", max_length=_MAX_TEXT_CHARS)
     message_id: str | None = Field(None, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")
     sender_name: str | None = Field(None, min_length=1, max_length=100)
+    files: tuple[str, ...] = Field((), max_length=100)
 
 
 class MessageTaken(BaseModel):
@@ -56,6 +61,7 @@ def chat_routes(services: Services, door: ConsoleDoor, closing: Closing) -> APIR
             message.text,
             message_id=None if message.message_id is None else MessageId(message.message_id),
             sender_name=message.sender_name,
+            files=await operator_files(services, message.files),
         )
         return MessageTaken(message_id=taken)
 

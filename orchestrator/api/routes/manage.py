@@ -14,6 +14,7 @@ from orchestrator.commands.groups import (
     remove_group,
     show_group,
 )
+from orchestrator.commands.sender_rules import SenderRulesView, show_sender_rules
 from orchestrator.commands.services import Services
 from orchestrator.commands.views import StatusView, status_view
 from orchestrator.contracts.callers import OperatorCaller
@@ -65,6 +66,11 @@ def manage_routes(services: Services, known_caller: Callable[..., Awaitable[Oper
     async def get_group(folder: str) -> Group:
         """One group."""
         return await show_group(services, folder)
+
+    @router.get("/groups/{folder}/senders")
+    async def get_senders(folder: str) -> SenderRulesView:
+        """Who may set the assistant off there, and what is wrong with the file that says so."""
+        return await show_sender_rules(services, folder)
 
     @router.patch("/groups/{folder}")
     async def patch_group(caller: Known, folder: str, changes: Annotated[dict[str, Any], Body()]) -> Group:

@@ -44,11 +44,20 @@ class TurnOutcome(StrEnum):
     DIED = "died"
 
 
+class StopReach(StrEnum):
+    """What came of a wish to stop. SLOW: told to stop, and not yet gone within the usual time."""
+
+    NOTHING_RAN = "nothing ran"
+    STOPPED = "stopped"
+    SLOW = "slow"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
     """One run of a driver in a container. process_ref: what its runner needs to find it again.
 
-    rights: the least of all whose words it was given. task_run_id: the run it was started for.
+    provider: its name. rights: the least of all whose words it was given. task_run_id: the run it was
+    started for.
     """
 
     agent_id: AgentId
@@ -57,7 +66,7 @@ class Agent:
     chat_jid: Jid
     box: BoxName
     runner: str
-    driver: str
+    provider: str
     status: AgentStatus
     is_main: bool
     rights: Rights = Rights.OPERATOR

@@ -5,16 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from orchestrator.contracts.records.providers import Permissions, Provider
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class McpServer:
-    """A tool server that an agent's program starts (command) or reaches through the proxy (url)."""
-
-    name: str
-    command: tuple[str, ...] = ()
-    environment: Mapping[str, str] = field(default_factory=dict)
-    url: str | None = None
+from orchestrator.contracts.records.tool_servers import McpServer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import Final
 
 from orchestrator.contracts.ids import AgentId, GroupFolder
@@ -65,11 +66,26 @@ class EgressPolicy:
     limits: EgressLimits = field(default_factory=EgressLimits)
 
 
+class ProviderFailure(StrEnum):
+    """How a provider failed an agent. AGENT_LEFT is no failure of the provider: nobody waited any longer."""
+
+    CREDENTIAL_REFUSED = "credential_refused"
+    UNPAID = "unpaid"
+    RATE_LIMITED = "rate_limited"
+    OVERLOADED = "overloaded"
+    BROKEN = "broken"
+    UNREACHABLE = "unreachable"
+    TOO_SLOW = "too_slow"
+    CUT = "cut"
+    AGENT_LEFT = "agent_left"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderCall:
     """One finished call to a provider's API. Tokens are what its answer says; None: it says nothing.
 
-    status: of HTTP; 0 where no answer came. failure: how it failed, in a word, for the log.
+    status: of HTTP; 0 where no answer came. failure: a `ProviderFailure`. input_tokens: those that no
+    cache held or now holds. path: without the query.
     """
 
     agent_id: AgentId

@@ -17,6 +17,10 @@ WORKSPACE_TARGET: Final = "/workspace/group"
 GLOBAL_TARGET: Final = "/workspace/global"
 BOX_TARGET: Final = "/workspace/ipc"
 HOME_TARGET: Final = "/home/agent"
+EXTRAS_TARGET: Final = "/workspace/extra"
+"""Below it the operator's additional directories are seen, by name."""
+AGENTS_TARGET: Final = "/opt/dovecote-agents"
+"""Where the programs of models lie; its `bin` holds their commands."""
 PROGRAMS_TARGET: Final = "/opt/dovecote"
 """Where the agent runner's own files lie: in the image, or bound from `data/programs`."""
 TOOLS_TARGET: Final = "/opt/dovecote-tools"
@@ -44,11 +48,12 @@ class AgentPlaces:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceLimits:
-    """What one container may use. nofile, file sizes and tmpfs sizes in their units."""
+    """What one container may use; open_files and file_size_bytes count for each of its processes."""
 
     memory_bytes: int = 1024**3
     processes: int = 256
     cpus: float = 2.0
+    open_files: int = 4_096
     file_size_bytes: int = 1024**3
     tmp_bytes: int = 64 * 1024**2
     shm_bytes: int = 16 * 1024**2
@@ -62,7 +67,8 @@ class LaunchPlan:
     environment: complete; nothing is inherited. Values and words of the command that are a mount's
     target, or below one, are container paths; a runner without mounts puts the host path there.
     uid, gid: who the agent is on the host; None: the orchestrator's own user.
-    runs_model_commands: a driver that lets a model run commands needs walls.
+    runs_model_commands: a driver that lets a model run commands needs walls. program: the agent program
+    that has to be installed, as `dovecote image build --with` calls it; None: none.
     """
 
     agent_id: AgentId
@@ -78,3 +84,4 @@ class LaunchPlan:
     image: str | None = None
     deadline: datetime | None = None
     runs_model_commands: bool = False
+    program: str | None = None

@@ -60,10 +60,40 @@ class ReceivedFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Mention:
+    """A person whom a text calls by an id. token: how it stands in the text, such as `@4915…`.
+
+    is_us: it is the assistant's own account.
+    """
+
+    token: str
+    jid: Jid
+    is_us: bool = False
+
+
+class ChangeKind(StrEnum):
+    """What can be done to a message that was sent before."""
+
+    EDIT = "edit"
+    REVOCATION = "revocation"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What a message does to an earlier one of its chat. by_admin: it is not of the sender's own."""
+
+    kind: ChangeKind
+    message_id: MessageId
+    by_admin: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InboundMessage:
     """What a channel hands in. sent_at is the network's own time; it is shown, never used for order.
 
-    files: what came with it. attachments: the same, once they lie in the group's workspace.
+    files: what came with it. attachments: the same, once they lie in the group's workspace. mentions: the
+    ids in `text` that stand for people; names take their place. change: set if it is no message of its
+    own; `text` is what the earlier one says now. is_context_only: it never wakes the assistant.
     """
 
     chat_jid: Jid
@@ -79,6 +109,9 @@ class InboundMessage:
     quoted: Quoted | None = None
     files: tuple[ReceivedFile, ...] = ()
     attachments: tuple[Attachment, ...] = ()
+    mentions: tuple[Mention, ...] = ()
+    change: Change | None = None
+    is_context_only: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +121,7 @@ class StoredMessage:
     tries: runs in which its agent died without an effect. deaths: runs in which the orchestrator died.
     is_nudged: a turn with it ended in success and silence, so it was given once more. is_in_turn: the
     agent said that it took the message into the turn `turn_id`; before that it only lies in its box.
+    revision: how often an edit replaced its text.
     """
 
     seq: int
@@ -108,6 +142,7 @@ class StoredMessage:
     is_in_turn: bool = False
     quoted: Quoted | None = None
     attachments: tuple[Attachment, ...] = ()
+    revision: int = 0
 
     @property
     def size_bytes(self) -> int:
@@ -182,13 +217,16 @@ class OutboundMessage:
     """What a channel is given to send. outbox_id: the same on every attempt, for channels that can use it.
 
     file: goes with the text as its caption, which may be empty then. reply_to: the message it quotes; a
-    network that does not know it sends without.
+    network that does not know it sends without. reply_to_sender: who wrote that, if it is known. mentions:
+    whom the text calls by the number of an id, as `@4915…`.
     """
 
     chat_jid: Jid
     text: str
     outbox_id: int
     reply_to: MessageId | None = None
+    reply_to_sender: Jid | None = None
+    mentions: tuple[Jid, ...] = ()
     file: OutboundFile | None = None
 
 

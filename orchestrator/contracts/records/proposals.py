@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from orchestrator.contracts.callers import AgentCaller
+from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid
 from orchestrator.contracts.records.rights import Rights
 
 
@@ -22,12 +22,16 @@ class ProposalStatus(StrEnum):
 class Proposal:
     """One wish that waits for an operator, or waited. number: what people call it by.
 
-    request: the JSON object of the request. rights: of those who spoke to the agent; what comes of the
-    request keeps them. effect: what the operators were shown. error: why it could not be carried out.
+    agent_id, box, group, chat_jid: who asked. request: its JSON object. rights: of those who spoke to the
+    agent; what comes of the request keeps them. effect: what operators are shown. error: why it could not
+    be carried out.
     """
 
     number: int
-    caller: AgentCaller
+    agent_id: AgentId
+    box: BoxName
+    group: GroupFolder
+    chat_jid: Jid
     command: str
     request: str
     rights: Rights

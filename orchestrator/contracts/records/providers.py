@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from orchestrator.contracts.records.tool_servers import McpServer
+
 ENV_REFERENCE: Final = "env:"
 """A secret reference that names a variable of the orchestrator's own environment: `env:NAME`."""
 SECRET_REFERENCE: Final = "secret:"
@@ -109,17 +111,19 @@ class Provider:
     """What the host knows of one provider.
 
     driver: `builtin` | `claude` | `acp` | `script`. command: of an ACP program, split like a shell's, run
-    without one. program: what `dovecote image build --with` calls it; None: nothing is to be installed.
+    without one. login: the command of its program's own login, for `native_cli`. program: what
+    `dovecote image build --with` calls it; None: nothing is to be installed.
     environment, files: for its program; files are laid read-only over the session home, by path relative
     to it. In both `{base_url}`, `{home}`, `{workspace}`, `{model}` and `{placeholder}` are filled in.
     modes: session modes to try, by permission, before the table that all share. mode_option: the config
     option that stands for a mode where the program has no modes. stop_wait_s: how long it may take to end
-    by itself once its standard input is closed.
+    by itself once its standard input is closed. memory_bytes: what it needs at least.
     """
 
     name: str
     driver: str
     command: str = ""
+    login: str = ""
     program: str | None = None
     model: str | None = None
     auth_mode: AuthMode = AuthMode.NONE
@@ -135,3 +139,4 @@ class Provider:
     stop_wait_s: float = 5.0
     memory_bytes: int | None = None
     prices: tuple[Price, ...] = ()
+    mcp_servers: tuple[McpServer, ...] = ()

@@ -1,6 +1,7 @@
 """The directories of a box and the files in them. Source: contracts.md sections 1 and 3."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
 from orchestrator.contracts.ids import TurnId
@@ -46,6 +47,29 @@ class FollowUp(Wire):
     triggers: tuple[str, ...] = ()
     turn_id: TurnId | None = None
     type: str = "message"
+
+
+class AnswerStatus(StrEnum):
+    """What became of a question. Expired: nobody answered in time. Refused: it was never asked."""
+
+    ANSWERED = "answered"
+    EXPIRED = "expired"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer(Wire):
+    """What people say to a question that the agent asked by `waiting_input`.
+
+    text: the words of a person or of the option; of a refused question why. option: its place in the
+    question's options, from 0; absent for words of one's own.
+    """
+
+    question_id: str
+    status: AnswerStatus = AnswerStatus.ANSWERED
+    text: str = ""
+    option: int | None = None
+    type: str = "answer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

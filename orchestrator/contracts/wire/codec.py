@@ -24,6 +24,9 @@ _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _MAY_HOLD_LONE_SURROGATES: Final = re.compile("\\\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 
 
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
 class WireError(ValueError):
     """What arrived is not of the form that was expected; the text names the field."""
 
@@ -47,11 +50,15 @@ class Wire:
 
 def without_lone_surrogates(text: str) -> str:
     """`text` with halves of surrogate pairs replaced: no encoder takes them, and JSON can smuggle them in."""
-    return _LONE_SURROGATE.sub("\ufffd", text)
+    return text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text)
 
 
 def to_plain(value: object) -> Any:
     """`value` as JSON types. A field that is None is left out: absent and null mean the same."""
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, dict):
+        return {str(key): to_plain(item) for key, item in value.items()}
     if isinstance(value, Wire):
         plain: dict[str, Any] = {}
         for name, wire_name in _names(type(value)):  # type: ignore[arg-type]  # a class is hashable
@@ -68,8 +75,7 @@ def to_plain(value: object) -> Any:
 
 def to_json(value: object) -> str:
     """`value` as JSON on one line that any encoder takes. Raises ValueError on NaN and infinities."""
-    text = json.dumps(to_plain(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return without_lone_surrogates(text)
+    return without_lone_surrogates(_ENCODER.encode(to_plain(value)))
 
 
 def parse_json(text: str | bytes) -> Any:

@@ -13,16 +13,43 @@ PROTOCOL: Final = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolServer(Wire):
+    """An MCP server that the definition adds: one that the driver starts, or one at a URL."""
+
+    name: str
+    command: tuple[str, ...] = ()
+    environment: Mapping[str, str] | None = None
+    url: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentDefinition(Wire):
     """How the agent behaves, resolved by the host.
 
-    driver: `builtin` | `script`. instructions: the operator's text for this group.
-    options: what only that driver reads.
+    driver: `builtin` | `claude` | `acp` | `script`. instructions: the rendered start-up prompt.
+    options: what only that driver reads. name: the agent's own. command: of an ACP program, in words.
+    permissions: `deny-all` | `approve-reads` | `approve-all`. modes: session modes to try, best first,
+    before those that all programs share. mode_option: the config option that stands for a mode.
+    offers_files: whether the program may read and write files through us. toolsets: what our own tool
+    server offers. extra_directories: container paths.
     """
 
     driver: str
     instructions: str = ""
     options: Mapping[str, object] | None = None
+    name: str | None = None
+    provider: str | None = None
+    command: tuple[str, ...] = ()
+    model: str | None = None
+    permissions: str = "approve-reads"
+    modes: tuple[str, ...] = ()
+    mode_option: str | None = None
+    offers_files: bool = True
+    stop_wait_s: float = 5.0
+    mcp_servers: tuple[ToolServer, ...] = ()
+    max_turns: int | None = None
+    toolsets: tuple[str, ...] = ()
+    extra_directories: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,10 +179,11 @@ class Progress(Wire):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingInput(Wire):
-    """The agent waits for a person's answer."""
+    """The agent waits for a person's answer. question_id: what the answer in `input/` names."""
 
     question: str
     options: tuple[str, ...] = ()
+    question_id: str = ""
     type: str = "waiting_input"
 
 

@@ -2,9 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from orchestrator.contracts.wire.codec import Wire
+
+CHAT_TOOLS: Final = "chat"
+TASK_TOOLS: Final = "tasks"
+GROUP_TOOLS: Final = "groups"
+"""The sets of tools, by the names in which the host says which of them an agent is offered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

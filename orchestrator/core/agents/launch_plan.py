@@ -1,6 +1,6 @@
 """Which walls, places and limits a group's agent gets: one value that every runner renders."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from orchestrator.contracts.ids import AgentId
@@ -17,6 +17,7 @@ from orchestrator.contracts.records.launch import (
     ResourceLimits,
 )
 from orchestrator.contracts.wire.boxes import WRITABLE_DIRECTORIES
+from orchestrator.contracts.wire.tools import CHAT_TOOLS, TASK_TOOLS
 from orchestrator.core.agents.environment import agent_environment
 
 
@@ -34,20 +35,32 @@ def plan_launch(
     deadline: datetime | None = None,
     command: Sequence[str] = AGENT_RUNNER_COMMAND,
     runs_model_commands: bool = False,
+    program: str | None = None,
+    inherited: Mapping[str, str] | None = None,
+    variables: Mapping[str, str] | None = None,
+    more_mounts: Sequence[Mount] = (),
+    toolsets: Sequence[str] = (CHAT_TOOLS, TASK_TOOLS),
 ) -> LaunchPlan:
     """How to start the agent that holds the chat of `group`.
 
-    timezone: used where the group has none of its own. Source: design.md section 7.
+    timezone: used where the group has none of its own. inherited: of our own environment, without walls.
+    variables, more_mounts: what its definition adds.
+    Source: design.md section 7.
     """
     return LaunchPlan(
         agent_id=agent_id,
         instance_id=instance_id,
         group=group.folder,
         command=tuple(command),
-        mounts=agent_mounts(places),
-        environment=agent_environment(
-            group=group.folder, chat=group.jid, timezone=group.timezone or timezone
-        ),
+        mounts=(*agent_mounts(places), *more_mounts),
+        environment=dict(inherited or {})
+        | agent_environment(
+            group=group.folder,
+            chat=group.jid,
+            timezone=group.timezone or timezone,
+            toolsets=toolsets,
+        )
+        | dict(variables or {}),
         working_directory=WORKSPACE_TARGET,
         limits=limits,
         uid=uid,
@@ -55,6 +68,7 @@ def plan_launch(
         image=image,
         deadline=deadline,
         runs_model_commands=runs_model_commands,
+        program=program,
     )
 
 

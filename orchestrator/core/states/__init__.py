@@ -1,1 +1,5 @@
-"""One transition table for each thing that has a status; nothing else decides a status."""
+"""One transition table for each thing that has a status; nothing else decides a status.
+
+`machine` is what a table is. `message` and `outbox` are texts in and out, `agent` a run, `task` and
+`task_run` scheduled prompts, `proposal` and `question` what waits for a person.
+"""

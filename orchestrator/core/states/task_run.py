@@ -16,6 +16,7 @@ class RunEvent(StrEnum):
     RAN_OUT = "ran out of time"
     GIVEN_BACK = "given back"
     BROKEN_OFF = "broken off"
+    STOPPED = "stopped on wish"
     TOO_LATE = "too late"
     PASSED_OVER = "passed over"
 
@@ -37,5 +38,6 @@ TASK_RUN: Final = Machine(
         (_S.STARTED, _E.RAN_OUT): _S.TIMED_OUT,
         (_S.STARTED, _E.GIVEN_BACK): _S.CLAIMED,  # no effect yet: provider full, or a crash
         (_S.STARTED, _E.BROKEN_OFF): _S.INTERRUPTED,
+        (_S.STARTED, _E.STOPPED): _S.STOPPED,
     },
 )

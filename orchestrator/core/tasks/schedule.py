@@ -212,14 +212,28 @@ def _next_on(grid: str, after: datetime) -> datetime | None:
 
 def _interval(value: str, min_ms: int) -> timedelta:
     plain = value.strip(" \t")
-    if not _INTERVAL.fullmatch(plain) or not min_ms <= int(plain) <= MAX_INTERVAL_MS:
-        raise refusal(
-            f"The interval schedule is {quoted(value)}.",
-            field="interval",
-            value=value,
-            allowed=f"a whole number of milliseconds from {min_ms} to {MAX_INTERVAL_MS}",
-        )
-    return timedelta(milliseconds=int(plain))
+    allowed = (
+        f"a whole number of milliseconds from {min_ms} ({_span(min_ms)}) "
+        f"to {MAX_INTERVAL_MS} ({_span(MAX_INTERVAL_MS)})"
+    )
+    if not _INTERVAL.fullmatch(plain):
+        message = f"The interval schedule is {quoted(value)}."
+        raise refusal(message, field="interval", value=value, allowed=allowed)
+    every_ms = int(plain)
+    if every_ms < min_ms:
+        message = f"An interval of {_span(every_ms)} is too short: the shortest is {_span(min_ms)}."
+        suggestion = f"Give at least {_span(min_ms)}, which are {min_ms} milliseconds."
+        raise refusal(message, field="interval", value=value, allowed=allowed, suggestion=suggestion)
+    if every_ms > MAX_INTERVAL_MS:
+        message = f"An interval of {_span(every_ms)} is too long: the longest is {_span(MAX_INTERVAL_MS)}."
+        raise refusal(message, field="interval", value=value, allowed=allowed)
+    return timedelta(milliseconds=every_ms)
+
+
+def _span(ms: int) -> str:
+    """As people say it: days if it is whole days, else seconds."""
+    days, rest = divmod(ms, 24 * 3600 * 1000)
+    return f"{days} days" if days > 1 and not rest else f"{ms / 1000:.15g} s"
 
 
 def _instant(value: str, zone: ZoneInfo) -> datetime:

@@ -1,42 +1,62 @@
-"""The obligations of `Channel`, over the terminal's and over the one that tests use in its place."""
+"""The obligations of `Channel`, over the terminal's, WhatsApp's and the one that tests use in their place."""
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 import pytest
 
+from orchestrator.app import SystemClock
 from orchestrator.channels.console import ConsoleChannel
+from orchestrator.channels.whatsapp.bridge import BridgeState
+from orchestrator.channels.whatsapp.channel import ChannelPlan, WhatsAppChannel
+from orchestrator.channels.whatsapp.pace import PaceRule
 from orchestrator.contracts.errors import InvalidRequest, Unavailable
-from orchestrator.contracts.ids import Jid
-from orchestrator.contracts.records.messages import InboundMessage, OutboundMessage
+from orchestrator.contracts.ids import Jid, MessageId
+from orchestrator.contracts.records.messages import InboundMessage, OutboundFile, OutboundMessage
 from orchestrator.contracts.seams import Channel, SendRefused, SendUnavailable, SendUnknown
 from orchestrator.engine.wakeups import TopicWakeups
+from orchestrator.paths import Paths
 from tests.support.eventually import eventually
 from tests.support.file_channel import FileChannel, Outcome, read_lines, write_json
 from tests.support.manual_clock import ManualClock
+from tests.support.whatsapp_double import FarEnd
 
 
 @dataclass(frozen=True, kw_only=True)
 class Network:
-    """A channel and how a person writes into its chat."""
+    """A channel, how a person writes into its chat, and the file that came there by an outbox id.
+
+    foreign: a chat of another network.
+    """
 
     channel: Channel
     chat: Jid
+    foreign: Jid
     write: Callable[[str], Awaitable[None]]
+    received: Callable[[int], bytes]
 
 
-def console_network() -> Network:
+def console_network(directory: Path) -> Network:
     """The terminal."""
-    console = ConsoleChannel(clock=ManualClock(), wakeups=TopicWakeups())
+    paths = Paths(home=directory)
+    paths.ensure()
+    console = ConsoleChannel(clock=ManualClock(), wakeups=TopicWakeups(), file_path=paths.console_file)
     chat = Jid("console:main")
 
     async def write(text: str) -> None:
         await console.receive(chat, text)
 
-    return Network(channel=console, chat=chat, write=write)
+    return Network(
+        channel=console,
+        chat=chat,
+        foreign=Jid("1203@g.us"),
+        write=write,
+        received=lambda number: paths.console_file(number, "report.pdf").read_bytes(),
+    )
 
 
 def file_network(directory: Path) -> Network:
@@ -49,12 +69,50 @@ def file_network(directory: Path) -> Network:
         message = {"chat_jid": chat, "message_id": f"m{number}", "text": text, **person}
         write_json(directory / "in" / f"{number:04}.json", message)
 
-    return Network(channel=FileChannel(directory), chat=chat, write=write)
+    write_json(directory / "groups.json", [["file:choir", "Choir"], ["file:club", "Club"]])
+    return Network(
+        channel=FileChannel(directory),
+        chat=chat,
+        foreign=Jid("console:main"),
+        write=write,
+        received=lambda number: (directory / "files" / f"{number}-1").read_bytes(),
+    )
 
 
-@pytest.fixture(params=["console", "file"])
+def whatsapp_network(directory: Path) -> Network:
+    """WhatsApp, with the double of its child at the far end of the descriptor."""
+    far = FarEnd(directory)
+    far.link()
+    write_json(directory / "groups.json", [["1203@g.us", "Choir"], ["1204@g.us", "Club"]])
+
+    async def write(text: str) -> None:
+        far.write(text)
+
+    async def on_state(state: BridgeState) -> None:
+        """Nobody is told here."""
+
+    async def on_same(pairs: Sequence[tuple[Jid, Jid]]) -> None:
+        """Nobody keeps it here."""
+
+    pace = PaceRule(chat_per_minute=1e6, all_per_minute=1e6, jitter_s=0)
+    plan = ChannelPlan(session=far.session, command=far.command, pace=pace)
+    return Network(
+        channel=WhatsAppChannel(
+            plan, clock=SystemClock(), on_state=on_state, on_same=on_same, random=Random(1)
+        ),
+        chat=Jid("120363000000000001@g.us"),
+        foreign=Jid("console:main"),
+        write=write,
+        received=lambda number: (directory / "files" / f"{number}").read_bytes(),
+    )
+
+
+NETWORKS = {"console": console_network, "file": file_network, "whatsapp": whatsapp_network}
+
+
+@pytest.fixture(params=NETWORKS)
 async def network(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Network]:
-    made = console_network() if request.param == "console" else file_network(tmp_path)
+    made = NETWORKS[request.param](tmp_path)
     yield made
     await made.channel.close()
 
@@ -71,7 +129,9 @@ class Kept:
 
 async def test_it_owns_its_own_chats_only(network: Network) -> None:
     assert network.channel.owns(network.chat)
-    assert not any(network.channel.owns(Jid(jid)) for jid in ("", "1203@g.us", f"{network.channel.name}:"))
+    assert not any(
+        network.channel.owns(Jid(jid)) for jid in ("", network.foreign, f"{network.channel.name}:")
+    )
 
 
 async def test_it_is_connected_from_connect_to_close(network: Network) -> None:
@@ -96,6 +156,21 @@ async def test_it_may_be_closed_twice_and_connected_again(network: Network) -> N
     await eventually(lambda: inbox.messages)
 
     assert [message.text for message in inbox.messages] == ["hello"]
+
+
+async def test_b1_after_five_reconnects_a_message_is_handed_on_once(network: Network) -> None:
+    """Case B1: the takers of earlier connections are gone."""
+    inbox = Kept()
+    for _ in range(5):
+        await network.channel.connect(inbox)
+        await network.channel.close()
+    await network.channel.connect(inbox)
+
+    await network.write("hello")
+    await network.write("the last")
+    await eventually(lambda: "the last" in [message.text for message in inbox.messages])
+
+    assert [message.text for message in inbox.messages] == ["hello", "the last"]
 
 
 async def test_what_people_write_is_handed_on_in_order_with_ids_of_its_own(network: Network) -> None:
@@ -140,6 +215,40 @@ async def test_each_text_that_is_sent_gets_an_id_of_the_network(network: Network
 
     assert all(receipt.message_id for receipt in receipts)
     assert receipts[0].message_id != receipts[1].message_id
+
+
+async def test_a_file_is_sent_with_its_caption_or_without_one_and_may_be_sent_again(
+    network: Network, tmp_path: Path
+) -> None:
+    await network.channel.connect(Kept())
+    copy = tmp_path / "copy"
+    copy.write_bytes(b"figures")
+    file = OutboundFile(name="report.pdf", media_type="application/pdf", size_bytes=7, path=copy)
+    bare = OutboundMessage(chat_jid=network.chat, text="", outbox_id=1, file=file)
+
+    receipts = [
+        await network.channel.send(message)
+        for message in (bare, bare, OutboundMessage(chat_jid=network.chat, text="x", outbox_id=2, file=file))
+    ]
+    copy.unlink()  # as the outbox does once a file is sent
+
+    assert all(receipt.message_id for receipt in receipts)
+    assert network.received(1) == b"figures"
+    assert network.received(2) == b"figures"
+
+
+async def test_a_quote_of_a_message_that_the_network_does_not_know_keeps_no_text_back(
+    network: Network,
+) -> None:
+    await network.channel.connect(Kept())
+
+    receipt = await network.channel.send(
+        OutboundMessage(
+            chat_jid=network.chat, text="hello", outbox_id=1, reply_to=MessageId("nobody said this")
+        )
+    )
+
+    assert receipt.message_id
 
 
 async def test_typing_never_raises_connected_or_not(network: Network) -> None:
@@ -199,3 +308,14 @@ async def test_the_file_channel_keeps_a_message_until_it_is_stored(tmp_path: Pat
     await network.channel.close()
 
     assert met == ["m0", "m0", "m0"]
+
+
+async def test_the_group_chats_it_names_are_its_own_and_each_once(network: Network) -> None:
+    await network.channel.connect(Kept())
+
+    found = await network.channel.fetch_groups()
+
+    assert [each.jid for each in found if not network.channel.owns(each.jid)] == []
+    assert {each.channel for each in found} <= {network.channel.name}
+    assert all(each.is_group for each in found)
+    assert len({each.jid for each in found}) == len(found)

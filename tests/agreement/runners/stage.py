@@ -126,7 +126,7 @@ async def read_line(chunks: AsyncIterator[bytes]) -> bytes:
     return found
 
 
-async def eventually(holds: Callable[[], bool], *, within_s: float = 15.0) -> None:
+async def eventually(holds: Callable[[], bool], *, within_s: float = 40.0) -> None:
     """Wait until a condition holds; fails when it does not in time."""
     async with asyncio.timeout(within_s):
         # A condition of other processes: no event of ours tells when it holds.

@@ -90,7 +90,7 @@ flood.join()
     await handle.write_input(b"{}\n")
 
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(50):
             heard = await read_line(handle.output())
         log = await collect(handle.log_output())
     finally:

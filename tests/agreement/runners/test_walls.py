@@ -63,7 +63,8 @@ async def test_what_an_agent_writes_belongs_to_its_user_on_the_host(
 
 
 @walled
-async def test_the_walls_compare_equal_to_the_plan(runner: DescribedRunner, stage: Stage) -> None:
+async def test_e11_the_walls_compare_equal_to_the_plan(runner: DescribedRunner, stage: Stage) -> None:
+    """Case E11."""
     handle = await runner.start(stage.plan("import sys; sys.stdin.read()"))
 
     try:
@@ -170,7 +171,8 @@ print(json.dumps({'home': names('/home'), 'root': names('/root'), 'shadow': shad
 
 
 @walled
-async def test_a_fork_bomb_stays_inside(runner: DescribedRunner, stage: Stage) -> None:
+async def test_e8_a_fork_bomb_stays_inside(runner: DescribedRunner, stage: Stage) -> None:
+    """Case E8."""
     code = """
 import os, time
 made = 0
@@ -190,7 +192,8 @@ print(made, flush=True)
 
 
 @walled
-async def test_a_memory_hog_is_killed_and_told_so(runner: DescribedRunner, stage: Stage) -> None:
+async def test_e8_a_memory_hog_is_killed_and_told_so(runner: DescribedRunner, stage: Stage) -> None:
+    """Case E8."""
     code = "held = []\nwhile True:\n    held.append(b'x' * 4_000_000)"
 
     ran = await run(

@@ -62,7 +62,7 @@ async def served_at(paths: Paths) -> AsyncIterator[Served]:
     wakeups = TopicWakeups()
     database = await Database.open(paths.database, backups=paths.backups, on_wake=wakeups.wake)
     clock = SystemClock()
-    console = ConsoleChannel(clock=clock, wakeups=wakeups)
+    console = ConsoleChannel(clock=clock, wakeups=wakeups, file_path=paths.console_file)
     services = Services(
         db=database,
         clock=clock,
@@ -95,7 +95,7 @@ async def served_at(paths: Paths) -> AsyncIterator[Served]:
 
 async def until_open(socket: Path) -> None:
     """Wait until somebody listens."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(50):
         while True:
             with contextlib.suppress(OSError):
                 _, writer = await asyncio.open_unix_connection(os.fspath(socket))

@@ -1,8 +1,11 @@
 """The routes, asked over a real socket."""
 
 import asyncio
+import json
+import re
 import stat
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,11 +15,12 @@ from orchestrator.api.render_errors import STATUS
 from orchestrator.commands.groups import NewGroup, add_group
 from orchestrator.contracts.callers import HostCaller
 from orchestrator.contracts.errors import ErrorCode
-from orchestrator.contracts.ids import Jid
-from orchestrator.contracts.records.messages import OutboxStatus, TextSource
+from orchestrator.contracts.ids import GroupFolder, Jid
+from orchestrator.contracts.records.messages import OutboxStatus, SpooledFile, TextSource
 from orchestrator.contracts.seams import Topic
-from orchestrator.store import outbox
+from orchestrator.store import outbox, outbox_files
 from orchestrator.store.database import Transaction
+from orchestrator.store.group_folders import group_workspace
 from tests.edges.api.conftest import MAIN, Served, until_open
 
 DAILY = {
@@ -50,68 +54,24 @@ async def test_health_needs_no_token_and_says_the_version(served: Served) -> Non
 
 
 async def test_every_other_route_needs_the_operators_token(served: Served) -> None:
-    routes = [
-        ("GET", "/api/v1/status"),
-        ("GET", "/api/v1/groups"),
-        ("POST", "/api/v1/groups"),
-        ("GET", "/api/v1/groups/main"),
-        ("PATCH", "/api/v1/groups/main"),
-        ("DELETE", "/api/v1/groups/main"),
-        ("POST", "/api/v1/chats/console:main/messages"),
-        ("GET", "/api/v1/chats/console:main/texts?after=0"),
-        ("GET", "/api/v1/chats/console:main/now"),
-        ("GET", "/api/v1/tasks"),
-        ("POST", "/api/v1/tasks"),
-        ("GET", "/api/v1/tasks/task-1"),
-        ("PATCH", "/api/v1/tasks/task-1"),
-        ("GET", "/api/v1/tasks/task-1/runs"),
-        ("POST", "/api/v1/tasks/task-1/pause"),
-        ("POST", "/api/v1/tasks/task-1/resume"),
-        ("POST", "/api/v1/tasks/task-1/cancel"),
-        ("POST", "/api/v1/tasks/task-1/run"),
-        ("GET", "/api/v1/messages"),
-        ("GET", "/api/v1/errors"),
-    ]
     bearers = [b"", b"Bearer wrong", "Bearer ключ".encode(), b"Basic " + served.token.encode(), b"Bearer"]
     answers = {}
 
+    async with served.client() as client:
+        paths = (await client.get("/openapi.json")).json()["paths"]
+    routes = [(method.upper(), path) for path, methods in paths.items() for method in methods]
+    routes.remove(("GET", "/api/health"))
     async with served.client(token="") as client:
         for method, path in routes:
             for bearer in bearers:
                 headers = {b"Authorization": bearer} if bearer else {}
-                answer = await client.request(method, path, headers=headers, content=b"not even json")
+                answer = await client.request(
+                    method, re.sub(r"{\w+}", "x", path), headers=headers, content=b"not even json"
+                )
                 answers[method, path, bearer] = (answer.status_code, answer.json()["error"]["code"])
 
+    assert ("DELETE", "/api/v1/groups/{folder}") in routes
     assert {key: found for key, found in answers.items() if found != (401, "UNAUTHORIZED")} == {}
-
-
-async def test_every_route_is_in_the_table_of_the_test_above(served: Served) -> None:
-    async with served.client() as client:
-        paths = (await client.get("/openapi.json")).json()["paths"]
-
-    assert {(method.upper(), path) for path, methods in paths.items() for method in methods} == {
-        ("GET", "/api/health"),
-        ("GET", "/api/v1/status"),
-        ("GET", "/api/v1/groups"),
-        ("POST", "/api/v1/groups"),
-        ("GET", "/api/v1/groups/{folder}"),
-        ("PATCH", "/api/v1/groups/{folder}"),
-        ("DELETE", "/api/v1/groups/{folder}"),
-        ("POST", "/api/v1/chats/{jid}/messages"),
-        ("GET", "/api/v1/chats/{jid}/texts"),
-        ("GET", "/api/v1/chats/{jid}/now"),
-        ("GET", "/api/v1/tasks"),
-        ("POST", "/api/v1/tasks"),
-        ("GET", "/api/v1/tasks/{task_id}"),
-        ("PATCH", "/api/v1/tasks/{task_id}"),
-        ("GET", "/api/v1/tasks/{task_id}/runs"),
-        ("POST", "/api/v1/tasks/{task_id}/pause"),
-        ("POST", "/api/v1/tasks/{task_id}/resume"),
-        ("POST", "/api/v1/tasks/{task_id}/cancel"),
-        ("POST", "/api/v1/tasks/{task_id}/run"),
-        ("GET", "/api/v1/messages"),
-        ("GET", "/api/v1/errors"),
-    }
 
 
 async def test_only_this_user_can_reach_the_socket_and_the_token(served: Served) -> None:
@@ -132,6 +92,52 @@ async def test_a_message_is_stored_when_the_post_is_answered_and_once_for_one_id
     async with served.services.db.reader() as reader:
         rows = await reader.all("SELECT message_id FROM messages ORDER BY seq")
     assert [row["message_id"] for row in rows] == ["m1", other.json()["message_id"]]
+
+
+async def test_files_of_the_operator_go_with_a_message_into_the_groups_inbox(
+    served: Served, tmp_path: Path
+) -> None:
+    (tmp_path / "photo.jpg").write_bytes(b"jpg")
+    path = f"/api/v1/chats/{MAIN}/messages"
+    async with served.client() as client:
+        taken = await client.post(path, json={"files": [str(tmp_path / "photo.jpg")], "message_id": "m1"})
+        again = await client.post(path, json={"files": [str(tmp_path / "photo.jpg")], "message_id": "m1"})
+        absent = await client.post(path, json={"text": "look", "files": ["/nothing/there"]})
+        relative = await client.post(path, json={"text": "look", "files": ["photo.jpg"]})
+        empty = await client.post(path, json={"text": ""})
+
+    assert [answer.status_code for answer in (taken, again, absent, relative, empty)] == [201, 201] + [
+        400
+    ] * 3
+    workspace = group_workspace(served.paths.groups, GroupFolder("main"))
+    assert [(each.name, each.read_bytes()) for each in (workspace / "inbox").iterdir()] == [
+        ("photo.jpg", b"jpg")
+    ]
+    async with served.services.db.reader() as reader:
+        [row] = await reader.all("SELECT text, attachments FROM messages")
+    assert (row["text"], json.loads(row["attachments"])) == (
+        "",
+        [["photo.jpg", "image/jpeg", 3, "/workspace/group/inbox/photo.jpg"]],
+    )
+
+
+async def test_a_sent_file_is_shown_with_its_size_and_the_place_where_it_lies(served: Served) -> None:
+    number = await put_text(served, "The figures.", key="a")
+    file = SpooledFile(name="report.pdf", media_type="application/pdf", size_bytes=7, spool_name="x")
+    await served.services.db.run(lambda tx: outbox_files.attach(tx, number, file))
+
+    async with served.client() as client:
+        [text] = (await client.get(f"/api/v1/chats/{MAIN}/texts?after=0")).json()["texts"]
+
+    assert (text["text"], text["file"]) == (
+        "The figures.",
+        {
+            "name": "report.pdf",
+            "media_type": "application/pdf",
+            "size_bytes": 7,
+            "path": str(served.paths.console_file(number, "report.pdf")),
+        },
+    )
 
 
 async def test_texts_come_in_order_from_the_place_that_was_asked_for(served: Served) -> None:
@@ -164,7 +170,7 @@ async def test_a_long_poll_is_answered_as_soon_as_a_text_is_sent(served: Served)
         news = (await waiting).json()
 
     assert [text["text"] for text in news["texts"]] == ["here"]
-    assert served.services.clock.monotonic() - started < 5
+    assert served.services.clock.monotonic() - started < 15
 
 
 async def test_a_long_poll_is_answered_when_the_assistant_begins_to_type(served: Served) -> None:
@@ -338,7 +344,7 @@ async def test_a_stop_does_not_wait_for_a_long_poll(served: Served) -> None:
         writer.close()
         await writer.wait_closed()
 
-    assert served.services.clock.monotonic() - started < 8
+    assert served.services.clock.monotonic() - started < 20
     assert answer.startswith(b"HTTP/1.1 503 ")
     assert b'"NOT_RUNNING"' in answer
 

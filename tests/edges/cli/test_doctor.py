@@ -11,7 +11,7 @@ import pytest
 from orchestrator.cli.doctor import without_doctor
 from orchestrator.cli.findings import Finding, Health, Patient
 from orchestrator.cli.place_checks import check_directories, check_disk, check_lock, check_log
-from orchestrator.cli.store_checks import check_groups, check_store
+from orchestrator.cli.store_checks import check_files, check_groups, check_senders, check_store
 from orchestrator.paths import Paths
 from orchestrator.settings.tree import Settings
 from orchestrator.store.instance_lock import InstanceLock, holder_pid
@@ -51,6 +51,43 @@ def test_an_empty_home_is_well(home: Path) -> None:
 
     assert [finding.health for finding in findings] == [Health.OK] * 4
     assert list(home.iterdir()) == []
+
+
+def test_a_broken_list_of_senders_is_named_with_its_line_and_what_mends_it(paths: Paths) -> None:
+    rows = GROUP.format(folder="a", is_main=1) + GROUP.format(folder="b", is_main=0)
+    make_store(paths, schema=len(shipped_migrations()), rows=rows)
+    for folder in ("a", "b"):
+        (paths.groups / folder).mkdir()
+    (paths.groups / "b" / "senders.toml").write_text('mode = "drop"')
+    in_order = check_senders(patient(paths))
+
+    (paths.groups / "a" / "senders.toml").write_text('\nmode = "of course"')
+    finding = check_senders(patient(paths))
+
+    assert (in_order.health, in_order.why[:6]) == (Health.OK, "1 of 2")
+    assert finding.health is Health.FAILURE
+    assert finding.why.startswith("groups/a/senders.toml line 2 has the mode 'of course'.")
+    assert '"anyone", "allowlist", "drop"' in finding.why
+
+
+def test_a_group_whose_files_take_too_much_is_named_with_what_mends_it(paths: Paths) -> None:
+    rows = GROUP.format(folder="a", is_main=1) + GROUP.format(folder="b", is_main=0)
+    make_store(paths, schema=len(shipped_migrations()), rows=rows)
+    in_order = check_files(patient(paths))
+    with closing(sqlite3.connect(paths.database)) as connection:
+        connection.execute("INSERT INTO notices (incident, opened_ms) VALUES ('files:console:a', 1)")
+        connection.execute(
+            "INSERT INTO notices (incident, opened_ms, told_ms) VALUES ('files:console:b', 1, 1)"
+        )
+        connection.commit()
+
+    finding = check_files(patient(paths))
+
+    assert in_order.health is Health.OK
+    assert finding.health is Health.FAILURE
+    assert finding.why.startswith("Those of b take more than they may:")
+    assert finding.mend is not None
+    assert "groups/b/workspace" in finding.mend
 
 
 def test_a_home_that_is_not_there_is_named_with_what_makes_it(home: Path) -> None:
@@ -181,7 +218,7 @@ def test_the_doctor_prints_all_findings_and_fails_only_if_something_is_broken(
     assert well.returncode == 0, well.stdout
     assert set(findings) == {
         *("settings", "timezone", "permissions", "disk", "orchestrator", "api"),
-        *("store", "groups", "runner", "limits", "log"),
+        *("store", "groups", "senders", "files", "runner", "limits", "whatsapp", "log"),
     }
     assert findings["orchestrator"]["mend"] == "dovecote serve"
     assert broken.returncode == 1

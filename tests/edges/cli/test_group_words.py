@@ -75,3 +75,28 @@ def test_a_language_without_sentences_is_a_warning_in_the_settings(home: Path, d
 
     assert ended.returncode == 0
     assert ended.stderr.startswith("Warning: assistant.locale is 'xx'")
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (None, "senders           anyone"),
+        ('mode = "allowlist"\nsenders = ["ann@s", "bob@s"]', "senders           allowlist: ann@s, bob@s"),
+        ('mode = "drop"', "senders           drop: nobody but operators"),
+        (
+            "mode = 1",
+            "senders           operators only (broken: groups/a/senders.toml line 1 has the mode 1. ",
+        ),
+    ],
+)
+def test_a_group_is_shown_with_who_may_set_the_assistant_off(
+    home: Path, dovecote: Dovecote, content: str | None, line: str
+) -> None:
+    dovecote("group", "add", "a", "--jid", "console:a")
+    if content is not None:
+        (home / "groups" / "a" / "senders.toml").write_text(content)
+
+    shown = dovecote("group", "show", "a")
+
+    assert shown.returncode == 0, shown.stderr
+    assert shown.stdout.splitlines()[-1].startswith(line)

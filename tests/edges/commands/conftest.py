@@ -17,7 +17,7 @@ from orchestrator.commands.outgoing import prepare_text
 from orchestrator.commands.services import Services
 from orchestrator.commands.turns import PairKey, begin_turn, end_turn, take_pair
 from orchestrator.contracts.ids import AgentId, Jid, TurnId
-from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, ExitStatus
+from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, ExitStatus, StopReach
 from orchestrator.contracts.records.messages import MessageStatus
 from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnError, TurnStarted, TurnStatus
@@ -49,20 +49,31 @@ class CountedWakeups(TopicWakeups):
 
 @dataclass
 class StopRecorder:
-    """Implements `AgentControl`: remembers what it was told. runs: whether an agent does."""
+    """Implements `AgentControl`: remembers what it was told. reach: what comes of a stop."""
 
-    runs: bool = True
+    reach: StopReach = StopReach.STOPPED
     stopped: list[Jid] = field(default_factory=list)
+    answers_stopped: list[Jid] = field(default_factory=list)
     closed: list[Jid] = field(default_factory=list)
+    answered: list[AgentId] = field(default_factory=list)
 
     async def close_chat(self, chat: Jid) -> None:
         """Note it."""
         self.closed.append(chat)
 
-    async def stop_chat(self, chat: Jid) -> bool:
+    async def hand_over_answers(self, agent_id: AgentId) -> None:
+        """Note it."""
+        self.answered.append(agent_id)
+
+    async def stop_answer(self, chat: Jid) -> StopReach:
+        """Note it."""
+        self.answers_stopped.append(chat)
+        return self.reach
+
+    async def stop_chat(self, chat: Jid) -> StopReach:
         """Note it."""
         self.stopped.append(chat)
-        return self.runs
+        return self.reach
 
 
 class Desk:
@@ -165,6 +176,7 @@ class Desk:
         acks: dict[TurnId, object] | None = None,
         unread: Sequence[str] = (),
         code: int = 1,
+        provider_failure: str | None = None,
     ) -> None:
         """The agent is dead, its output read to the end and its box drained."""
         remains = Remains(
@@ -174,6 +186,7 @@ class Desk:
             acks=acks or {},
             unread=unread,
             exit=ExitStatus(code=code),
+            provider_failure=provider_failure,
         )
         await self.run(lambda tx: bury(tx, self.services, held.agent_id, remains, at=self.now))
 

@@ -47,7 +47,7 @@ async def test_a_trigger_brings_the_chatter_since_oldest_first_and_nothing_behin
     assert batch.trigger_ids == ("m-1", "m-2")
 
 
-async def test_older_chatter_is_passed_over_and_counted_but_never_a_trigger(desk: Desk) -> None:
+async def test_d_3_older_chatter_is_passed_over_and_counted_but_never_a_trigger(desk: Desk) -> None:
     """Case D-3."""
     desk.set_settings(Settings(queue=QueueSettings(batch_max_messages=3)))
     await desk.hear("m-1")

@@ -28,9 +28,10 @@ async def crash_in_turn(desk: Desk, run: int) -> None:
     await desk.die(held)
 
 
-async def test_without_effect_it_runs_again_after_5_s_doubling_and_fails_at_the_fifth_try(
+async def test_a1_without_effect_it_runs_again_after_5_s_doubling_and_fails_at_the_fifth_try(
     desk: Desk,
 ) -> None:
+    """Case A1."""
     await desk.hear("m-1")
     waits = []
 
@@ -62,7 +63,8 @@ async def test_from_the_third_run_on_it_runs_alone(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("cause", ALL_CAUSES)
-async def test_after_a_text_it_is_partial_and_one_sentence_says_so(desk: Desk, cause: DeathCause) -> None:
+async def test_b2_after_a_text_it_is_partial_and_one_sentence_says_so(desk: Desk, cause: DeathCause) -> None:
+    """Case B2."""
     await desk.hear("m-1")
     await desk.hear("m-2")
     held = await desk.start_agent()
@@ -111,9 +113,10 @@ async def test_an_agent_that_answers_without_naming_its_message_is_partial_not_s
     assert await desk.texts() == ["an answer to nothing", ENGLISH[Say.PARTIAL]]
 
 
-async def test_a_follow_up_nobody_read_goes_back_while_the_turn_is_judged_by_its_effects(
+async def test_a4_d_6_a_follow_up_nobody_read_goes_back_while_the_turn_is_judged_by_its_effects(
     desk: Desk,
 ) -> None:
+    """Cases A4, D-6."""
     await desk.hear("m-1")
     held = await desk.start_agent()
     await desk.begin(held, "m-1")
@@ -165,7 +168,8 @@ async def test_an_end_of_the_orchestrators_own_is_no_try_and_the_sixth_in_a_row_
     assert await desk.texts() == [ENGLISH[Say.FAILED]]
 
 
-async def test_an_orderly_shutdown_costs_nothing(desk: Desk) -> None:
+async def test_d_5_an_orderly_shutdown_costs_nothing(desk: Desk) -> None:
+    """Case D-5."""
     await desk.hear("m-1")
     held = await desk.start_agent()
     await desk.begin(held, "m-1")
@@ -290,9 +294,10 @@ async def test_whatever_ended_it_a_burial_leaves_no_message_behind(
     assert found.ended_at is not None
 
 
-async def test_a_start_that_fails_holds_the_chat_and_says_so_at_the_third_time_and_when_it_is_over(
+async def test_a9_a_start_that_fails_holds_the_chat_and_says_so_at_the_third_time_and_when_it_is_over(
     desk: Desk,
 ) -> None:
+    """Case A9."""
     await desk.hear("m-1")
     waits, told = [], []
 

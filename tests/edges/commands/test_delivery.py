@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.commands.delivery import (
     claim_next,
-    forget_in_flight,
+    mark_in_flight_unknown,
     note_refused,
     note_sent,
     note_unavailable,
@@ -68,7 +68,8 @@ async def fates(desk: Desk, chat: Jid = CHAT) -> dict[str, str]:
     return {row["text"]: row["status"] for row in rows}
 
 
-async def test_texts_of_a_chat_leave_in_order_one_at_a_time(desk: Desk) -> None:
+async def test_b11_texts_of_a_chat_leave_in_order_one_at_a_time(desk: Desk) -> None:
+    """Case B11."""
     for text in ("one", "two"):
         await put(desk, text)
     first = await claimed(desk)
@@ -80,7 +81,8 @@ async def test_texts_of_a_chat_leave_in_order_one_at_a_time(desk: Desk) -> None:
     assert (first.text, while_in_flight, second.text) == ("one", None, "two")
 
 
-async def test_a_text_that_was_not_taken_is_tried_again_in_its_place(desk: Desk) -> None:
+async def test_a19_a_text_that_was_not_taken_is_tried_again_in_its_place(desk: Desk) -> None:
+    """Case A19."""
     for text in ("one", "two"):
         await put(desk, text)
     await unavailable(desk, await claimed(desk))
@@ -208,7 +210,7 @@ async def test_what_an_earlier_process_was_sending_is_unknown_at_a_start(desk: D
         await put(desk, text)
     await claimed(desk)
 
-    forgotten = await desk.run(lambda tx: forget_in_flight(tx, at=desk.now))
+    forgotten = await desk.run(lambda tx: mark_in_flight_unknown(tx, at=desk.now))
 
     assert [each.text for each in forgotten] == ["one"]
     assert await fates(desk) == {"one": "unknown", "two": "queued"}

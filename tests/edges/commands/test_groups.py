@@ -211,3 +211,21 @@ async def test_what_is_not_there_is_not_found(desk: Desk) -> None:
         found.append(caught.value)
 
     assert all("nowhere" in each.message for each in found)
+
+
+@pytest.mark.parametrize("trigger", ["x?(a+)+$.", "x?(.*)*,(.*)*;."])
+async def test_j4_an_expression_that_runs_away_holds_no_message_up_and_can_be_changed(
+    desk: Desk, trigger: str
+) -> None:
+    """Case J4: a trigger may stand anywhere, and be an expression; none can hang the process."""
+    changes = {"trigger": trigger, "trigger_position": "anywhere"}
+    await change_group(desk.services, OperatorCaller(), "family", changes)
+    await desk.hear("m-1", "a" * 65_535 + "b")
+
+    await change_group(desk.services, OperatorCaller(), "family", {"trigger": "(?i)andy|anders"})
+    await desk.hear("m-2", "I ask myself, Anders, where it is")
+
+    assert await desk.statuses() == {"m-1": "pending", "m-2": "pending"}
+    batch = await desk.batch()
+    assert batch is not None
+    assert batch.trigger_ids == ("m-2",)

@@ -32,13 +32,16 @@ async def test_a_full_disk_is_told_once_and_shown_until_an_agent_runs_again(desk
     assert [len(after[0]), after[1]] == [2, ()]
 
 
+@pytest.mark.parametrize("name", ["AGENT.md", "senders.toml"])
 @pytest.mark.parametrize("mode", [0o644, 0o600, 0o666])
-def test_the_operators_text_is_private_whatever_a_checkout_made_of_it(tmp_path: Path, mode: int) -> None:
+def test_the_operators_text_is_private_whatever_a_checkout_made_of_it(
+    tmp_path: Path, mode: int, name: str
+) -> None:
     folder = tmp_path / "family"
     folder.mkdir()
-    (folder / "AGENT.md").write_text("Be kind.")
-    (folder / "AGENT.md").chmod(mode)
+    (folder / name).write_text("Be kind.")
+    (folder / name).chmod(mode)
 
     give_workspace(tmp_path, GroupFolder("family"), uid=None, gid=None)
 
-    assert stat.S_IMODE((folder / "AGENT.md").stat().st_mode) == 0o600
+    assert stat.S_IMODE((folder / name).stat().st_mode) == 0o600

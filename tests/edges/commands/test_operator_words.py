@@ -2,14 +2,13 @@
 
 import re
 from datetime import timedelta
-from typing import Literal
 
 import pytest
 
 from orchestrator.commands.operator_requests import ask_as_operator
 from orchestrator.commands.operator_words import HANDLED_WORDS
 from orchestrator.contracts.ids import GroupFolder, Jid
-from orchestrator.contracts.records.agents import Agent
+from orchestrator.contracts.records.agents import Agent, StopReach
 from orchestrator.contracts.wire.container_io import TurnStatus
 from orchestrator.contracts.wire.task_requests import PauseTask, ScheduleTask
 from orchestrator.core.wording import ENGLISH, Say
@@ -27,10 +26,10 @@ async def break_off(desk: Desk, number: int, *ids: str) -> None:
     await desk.end(held, *ids, turn=f"turn-{number}", status=TurnStatus.ERROR)
 
 
-def make_operator(desk: Desk, *, driver: Literal["builtin", "script"] = "builtin") -> None:
+def make_operator(desk: Desk, *, provider: str = "builtin") -> None:
     """Bob is the operator; Ann is not."""
     assistant = AssistantSettings(operators=(BOB,), timezone="UTC")
-    desk.set_settings(Settings(assistant=assistant, agent=AgentSettings(driver=driver)))
+    desk.set_settings(Settings(assistant=assistant, agent=AgentSettings(provider=provider)))
 
 
 @pytest.mark.parametrize("said", ["/retry", "@Andy /retry", "  /RETRY "])
@@ -112,27 +111,34 @@ async def test_a_word_said_twice_by_the_network_is_done_once(desk: Desk) -> None
 async def test_stop_stops_the_chats_agent_and_says_so(desk: Desk) -> None:
     await desk.hear("w-1", "/stop")
 
-    assert desk.control.stopped == [CHAT]
+    assert desk.control.answers_stopped == [CHAT]
     assert await desk.texts() == [ENGLISH[Say.STOPPED]]
 
 
-async def test_stop_says_when_nothing_runs(desk: Desk) -> None:
-    desk.control.runs = False
+@pytest.mark.parametrize(
+    ("reach", "said"),
+    [(StopReach.NOTHING_RAN, "Nothing is running here."), (StopReach.SLOW, "It has been told to stop")],
+)
+async def test_stop_says_when_nothing_runs_and_when_it_takes_long(
+    reach: StopReach, said: str, desk: Desk
+) -> None:
+    desk.control.reach = reach
 
     await desk.hear("w-1", "/stop")
 
-    assert await desk.texts() == [ENGLISH[Say.NOTHING_TO_STOP]]
+    (text,) = await desk.texts()
+    assert text.startswith(said)
 
 
 @pytest.mark.parametrize(
     ("who", "is_stopped"),
     [
-        pytest.param(ANN, True, id="who set it off"),
-        pytest.param(BOB, True, id="an operator"),
-        pytest.param("carol@s", False, id="another member"),
+        pytest.param(ANN, ("answer",), id="who set it off"),
+        pytest.param(BOB, ("all",), id="an operator"),
+        pytest.param("carol@s", (), id="another member"),
     ],
 )
-async def test_who_may_stop_a_turn(desk: Desk, who: str, is_stopped: bool) -> None:
+async def test_who_may_stop_a_turn(desk: Desk, who: str, is_stopped: tuple[str, ...]) -> None:
     make_operator(desk)
     await desk.hear("m-1", sender_jid=ANN)
     held = await desk.start_agent()
@@ -140,14 +146,15 @@ async def test_who_may_stop_a_turn(desk: Desk, who: str, is_stopped: bool) -> No
 
     await desk.hear("w-1", "/stop", sender_jid=who)
 
-    assert desk.control.stopped == ([CHAT] if is_stopped else [])
+    assert desk.control.stopped == ([CHAT] if "all" in is_stopped else [])
+    assert desk.control.answers_stopped == ([CHAT] if "answer" in is_stopped else [])
     assert await desk.texts() == [ENGLISH[Say.STOPPED if is_stopped else Say.NOT_ALLOWED]]
 
 
 async def test_a_bots_word_is_a_message_like_any_other(desk: Desk) -> None:
     await desk.hear("w-1", "@Andy /stop", sender_is_bot=True)
 
-    assert desk.control.stopped == []
+    assert desk.control.stopped == desk.control.answers_stopped == []
     assert await desk.statuses() == {"w-1": "pending"}
 
 
@@ -170,7 +177,8 @@ async def plan(desk: Desk, prompt: str, *, hours: int) -> str:
 
 async def session(desk: Desk) -> str | None:
     """What the next agent would resume."""
-    return await desk.run(lambda tx: sessions.get(tx, GroupFolder("family"), "script"))
+    session = await desk.run(lambda tx: sessions.get(tx, GroupFolder("family"), "script"))
+    return None if session is None else session.session_id
 
 
 async def keep_session(desk: Desk, held: Agent, name: str) -> None:
@@ -179,7 +187,7 @@ async def keep_session(desk: Desk, held: Agent, name: str) -> None:
 
 
 async def test_new_lets_the_next_run_begin_afresh_and_closes_the_agent_that_lives(desk: Desk) -> None:
-    make_operator(desk, driver="script")
+    make_operator(desk, provider="script")
     await desk.hear("m-1")
     held = await desk.start_agent()
     await keep_session(desk, held, "old")
@@ -195,7 +203,7 @@ async def test_new_lets_the_next_run_begin_afresh_and_closes_the_agent_that_live
 
 @pytest.mark.parametrize("word", ["/new", "/status", "/tasks"])
 async def test_a_word_of_operators_is_refused_to_a_member_and_does_nothing(desk: Desk, word: str) -> None:
-    make_operator(desk, driver="script")
+    make_operator(desk, provider="script")
     await keep_session(desk, agent(), "s-1")
 
     await desk.hear("w-1", word, sender_jid=ANN)

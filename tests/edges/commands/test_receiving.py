@@ -15,13 +15,16 @@ from orchestrator.contracts.records.messages import (
     OutboxStatus,
     Quoted,
     Receipt,
+    ReceivedFile,
     SenderRole,
+    SpooledFile,
     TextSource,
 )
 from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.framing import MAX_TEXT_BYTES
+from orchestrator.core.wording import ENGLISH, Say
 from orchestrator.settings.tree import AssistantSettings, Settings
-from orchestrator.store import messages, outbox
+from orchestrator.store import messages, outbox, outbox_files
 from orchestrator.store.database import Transaction
 from tests.edges.commands.conftest import Desk
 from tests.support.eventually import eventually
@@ -43,7 +46,7 @@ async def sending(desk: Desk) -> OutboxItem:
     return item
 
 
-async def test_a_message_met_again_changes_nothing(desk: Desk) -> None:
+async def test_b8_a_message_met_again_changes_nothing(desk: Desk) -> None:
     """Case B8."""
     await desk.hear("m-1", "@Andy first")
 
@@ -54,7 +57,7 @@ async def test_a_message_met_again_changes_nothing(desk: Desk) -> None:
     assert [each.text for each in batch.messages] == ["@Andy first"]
 
 
-async def test_a_chat_that_is_not_registered_is_warned_of_once_and_nothing_is_stored(desk: Desk) -> None:
+async def test_a18_a_chat_that_is_not_registered_is_warned_of_once_and_nothing_is_stored(desk: Desk) -> None:
     """Case A18."""
     with structlog.testing.capture_logs() as logs:
         for number in range(3):
@@ -164,7 +167,7 @@ async def test_texts_and_names_are_cleaned_and_cut_before_they_are_stored(desk: 
     assert second["text"].startswith("@Andy xxx")
 
 
-async def test_the_id_of_a_text_we_sent_is_not_a_message(desk: Desk) -> None:
+async def test_b7_the_id_of_a_text_we_sent_is_not_a_message(desk: Desk) -> None:
     """Case B7: our own texts come back from the network."""
     await put_text(desk, "@Andy our text")
     item = await sending(desk)
@@ -196,6 +199,23 @@ async def test_the_echo_of_a_text_whose_fate_is_unknown_makes_it_sent(desk: Desk
     assert await desk.statuses() == {}
 
 
+async def test_a_text_without_a_file_is_no_echo_of_the_same_text_with_one(desk: Desk) -> None:
+    await put_text(desk)
+    item = await sending(desk)
+    file = SpooledFile(name="a.txt", media_type="text/plain", size_bytes=1, spool_name="copy")
+    await desk.run(lambda tx: outbox_files.attach(tx, item.id, file))
+    await desk.run(lambda tx: note_unknown(tx, item, why="connection lost", at=desk.now))
+
+    await desk.hear("m-1", "our text", is_from_me=True)
+    came = ReceivedFile(name="a.txt", media_type="text/plain", size_bytes=1, source=None)
+    await desk.hear("net-1", "our text", is_from_me=True, files=(came,))
+
+    async with desk.services.db.reader() as reader:
+        (text,) = await outbox.texts_after(reader, CHAT, after_id=0, count=9)
+    assert text.channel_message_id == "net-1"
+    assert list(await desk.statuses()) == ["m-1"]
+
+
 async def test_an_own_number_message_waits_for_a_text_in_flight_and_is_then_judged(desk: Desk) -> None:
     await put_text(desk)
     item = await sending(desk)
@@ -211,6 +231,34 @@ async def test_an_own_number_message_waits_for_a_text_in_flight_and_is_then_judg
 
     assert waited
     assert await desk.statuses() == {}
+
+
+async def test_our_own_text_is_no_word_of_the_owner_however_long_its_receipt_takes(desk: Desk) -> None:
+    await put_text(desk, "/new")
+    await sending(desk)
+
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(desk.hear("net-1", "/new", is_from_me=True))
+        tasks.create_task(desk.hear("m-1", "/tasks", is_from_me=True))
+        await eventually(lambda: desk.wakeups.listeners == 2)
+        desk.clock.advance(31)
+        desk.services.wakeups.wake(Topic.OUTBOX)
+
+    assert list(await desk.statuses()) == ["m-1"]
+
+
+async def test_the_echo_of_a_text_that_was_sent_again_with_its_note_makes_it_sent(desk: Desk) -> None:
+    await put_text(desk)
+    first = await sending(desk)
+    await desk.run(lambda tx: note_unknown(tx, first, why="connection lost", at=desk.now))
+    await desk.run(lambda tx: claim_next(tx, desk.services, CHAT, at=desk.now))
+    again = await sending(desk)
+    await desk.run(lambda tx: note_unknown(tx, again, why="connection lost", at=desk.now))
+
+    await desk.hear("net-1", f"our text\n\n{ENGLISH[Say.RESENT_NOTE]}", is_from_me=True)
+
+    assert await desk.statuses() == {}
+    assert await desk.run(lambda tx: outbox.is_ours(tx, CHAT, MessageId("net-1")))
 
 
 async def test_a_message_of_another_person_never_waits_for_a_text_in_flight(desk: Desk) -> None:

@@ -112,7 +112,7 @@ async def test_a_name_used_again_after_its_file_is_gone_is_a_new_request(desk: D
         pytest.param(Jid("nobody@g.us"), True, "NOT_REGISTERED", id="main: an unregistered chat"),
     ],
 )
-async def test_to_which_chats_an_agent_may_send(
+async def test_d_e_to_which_chats_an_agent_may_send(
     desk: Desk, chat: Jid, is_main: bool, code: str | None
 ) -> None:
     """Case D-e."""

@@ -2,8 +2,8 @@
 
 import pytest
 
-from orchestrator.commands.chat import prepare_message, send_message
 from orchestrator.commands.command import Context
+from orchestrator.commands.sending import prepare_message, send_message
 from orchestrator.commands.turns import note_good_start
 from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.ids import TurnId
@@ -34,7 +34,7 @@ async def request(desk: Desk, held: Agent, text: str, *, turn: str = "turn-1") -
         turn_id=TurnId(turn),
     )
     context = Context(services=desk.services, caller=caller, at=desk.now, key=f"key of {text}")
-    prepared = await prepare_message(desk.services, SendMessage(chat_jid=CHAT, text=text))
+    prepared = await prepare_message(desk.services, caller, SendMessage(chat_jid=CHAT, text=text))
     await desk.run(lambda tx: send_message(tx, context, prepared))
 
 
@@ -66,7 +66,8 @@ async def test_an_end_said_twice_changes_nothing(desk: Desk) -> None:
     assert turn.outcome == "success"
 
 
-async def test_a_turn_settles_nothing_that_its_agent_was_not_given(desk: Desk) -> None:
+async def test_d_12_a_turn_settles_nothing_that_its_agent_was_not_given(desk: Desk) -> None:
+    """Case D-12."""
     await desk.hear("m-1")
     held = await in_turn(desk)
     await desk.say(held, "answer")
@@ -77,7 +78,8 @@ async def test_a_turn_settles_nothing_that_its_agent_was_not_given(desk: Desk) -
     assert await desk.statuses() == {"m-1": "settled", "m-2": "pending"}
 
 
-async def test_an_empty_success_is_asked_once_more_and_then_people_are_told(desk: Desk) -> None:
+async def test_a12_an_empty_success_is_asked_once_more_and_then_people_are_told(desk: Desk) -> None:
+    """Case A12."""
     await desk.hear("m-1")
     first = await in_turn(desk, 1)
     await desk.end(first, "m-1", turn="turn-1")

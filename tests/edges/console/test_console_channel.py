@@ -1,5 +1,7 @@
 """The console channel, with the engine's own wake-ups."""
 
+from pathlib import Path
+
 import pytest
 
 from orchestrator.channels.console import ConsoleChannel
@@ -19,8 +21,10 @@ def wakeups() -> TopicWakeups:
 
 
 @pytest.fixture
-def console(wakeups: TopicWakeups) -> ConsoleChannel:
-    return ConsoleChannel(clock=ManualClock(), wakeups=wakeups)
+def console(wakeups: TopicWakeups, tmp_path: Path) -> ConsoleChannel:
+    return ConsoleChannel(
+        clock=ManualClock(), wakeups=wakeups, file_path=lambda number, name: tmp_path / str(number) / name
+    )
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from orchestrator.commands.groups import NewGroup, add_group
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller, HostCaller
 from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid
+from orchestrator.contracts.records.agents import StopReach
 from orchestrator.contracts.seams import BoxPort
 from orchestrator.contracts.wire.boxes import MESSAGES
 from orchestrator.engine.wakeups import TopicWakeups
@@ -30,6 +31,7 @@ from orchestrator.paths import Paths
 from orchestrator.settings.tree import Settings
 from orchestrator.store import agents
 from orchestrator.store.database import Database, Transaction
+from tests.agreement.runners.conftest import lacking
 from tests.support.store_rows import agent
 
 
@@ -64,9 +66,16 @@ class NoAgents:
     async def close_chat(self, chat: Jid) -> None:
         """No agent runs here."""
 
-    async def stop_chat(self, chat: Jid) -> bool:
+    async def hand_over_answers(self, agent_id: AgentId) -> None:
+        """No agent waits here."""
+
+    async def stop_answer(self, chat: Jid) -> StopReach:
         """Nothing to stop."""
-        return False
+        return StopReach.NOTHING_RAN
+
+    async def stop_chat(self, chat: Jid) -> StopReach:
+        """Nothing to stop."""
+        return StopReach.NOTHING_RAN
 
 
 @dataclass
@@ -95,8 +104,9 @@ class AgentHand:
         return sorted(name for name in os.listdir(self.path / directory) if not name.endswith(".tmp"))
 
     def replies(self) -> dict[str, Any]:
-        """The answers, by request id."""
-        return {path.stem: json.loads(path.read_text()) for path in (self.path / "replies").iterdir()}
+        """The answers, by request id, but for those that are still being written."""
+        lying = [self.path / "replies" / name for name in self.lying("replies")]
+        return {path.stem: json.loads(path.read_text()) for path in lying}
 
 
 @dataclass
@@ -230,8 +240,10 @@ async def live(world: World) -> AsyncIterator[World]:
 
 
 def mount_small_disk(at: Path, *, size: str) -> None:
-    """Lay a disk of that size over a directory."""
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(at)], check=True)
+    """Lay a disk of that size over a directory. Where that cannot be the test is skipped; CI fails."""
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(at)]
+    if os.geteuid() != 0 or subprocess.run(mount, check=False).returncode != 0:
+        lacking("a small disk can be mounted by root only")
 
 
 def unmount(at: Path) -> None:

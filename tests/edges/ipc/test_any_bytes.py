@@ -10,13 +10,27 @@ from hypothesis import strategies as st
 from tests.edges.ipc.conftest import running, world_at
 from tests.support.eventually import eventually
 
-GOOD = json.dumps(
-    {"type": "message", "chatJid": "console:family", "text": "hello", "requestId": "r-1"}
-).encode()
+GOOD = {
+    "messages": json.dumps(
+        {"type": "message", "chatJid": "console:family", "text": "hello", "requestId": "r-1"}
+    ).encode(),
+    "tasks": json.dumps(
+        {
+            "type": "schedule_task",
+            "groupFolder": "family",
+            "chatJid": "console:family",
+            "prompt": "water the plants",
+            "scheduleType": "interval",
+            "scheduleValue": "3600000",
+            "requestId": "r-2",
+        }
+    ).encode(),
+}
+"""Requests that are well, by the directory they belong into."""
 
 
 def _mutated(draw: st.DrawFn) -> bytes:
-    raw = bytearray(GOOD)
+    raw = bytearray(draw(st.sampled_from(sorted(GOOD.values()))))
     for _ in range(draw(st.integers(1, 6))):
         at = draw(st.integers(0, max(len(raw) - 1, 0)))
         match draw(st.integers(0, 3)):
@@ -33,7 +47,10 @@ def _mutated(draw: st.DrawFn) -> bytes:
     return bytes(raw)
 
 
-contents = st.one_of(st.binary(max_size=300), st.composite(_mutated)(), st.just(GOOD))
+contents = st.one_of(
+    st.binary(max_size=300), st.composite(_mutated)(), st.sampled_from(sorted(GOOD.values()))
+)
+directories = st.sampled_from(sorted(GOOD))
 names = st.one_of(
     st.from_regex(r"\A[A-Za-z0-9][A-Za-z0-9._-]{0,20}\Z"),
     st.text(st.characters(blacklist_characters="/\0"), min_size=1, max_size=12),
@@ -47,9 +64,9 @@ names = st.one_of(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     database=None,
 )
-@given(files=st.dictionaries(names, contents, min_size=1, max_size=12))
+@given(files=st.dictionaries(st.tuples(directories, names), contents, min_size=1, max_size=12))
 async def test_every_file_ends_told_and_nothing_outside_changes(
-    tmp_path_factory: pytest.TempPathFactory, files: dict[bytes, bytes]
+    tmp_path_factory: pytest.TempPathFactory, files: dict[tuple[str, bytes], bytes]
 ) -> None:
     top = tmp_path_factory.mktemp("any")
     (top / "outside").mkdir()
@@ -58,18 +75,22 @@ async def test_every_file_ends_told_and_nothing_outside_changes(
     async with world_at(top / "home") as world, running(world):
         agent = await world.agent("family")
         groups_before = _everything(top / "home" / "groups")
-        for name, raw in files.items():
-            agent.drop(name, raw)
+        for (directory, name), raw in files.items():
+            agent.drop(name, raw, directory=directory)
         agent.say("zzz.json", "still alive", requestId="alive")
-        await eventually(lambda: agent.lying() == [])
+        await eventually(lambda: not any(agent.lying(directory) for directory in GOOD))
         replies, texts, reasons = agent.replies(), await world.texts(), world.reasons("family")
+        async with world.services.db.reader() as reader:
+            tasks = await reader.all("SELECT task_id FROM tasks")
 
     assert replies["alive"]["ok"] is True
-    effects = len([text for text in texts if text != "still alive"])
-    repeats = [
-        raw for raw in files.values() if raw == GOOD
-    ]  # same id and body: one effect, told by its reply
-    assert effects + len(reasons) + max(len(repeats) - 1, 0) >= len(files)
+    effects = len([text for text in texts if text != "still alive"]) + len(tasks)
+    # The same id and body again: one effect, told by its reply.
+    repeats = sum(
+        max(sum(raw == good and place[0] == directory for place, raw in files.items()) - 1, 0)
+        for directory, good in GOOD.items()
+    )
+    assert effects + len(reasons) + repeats >= len(files)
     assert (top / "outside" / "precious").read_text() == "precious"
     assert _everything(top / "home" / "groups") == groups_before
 

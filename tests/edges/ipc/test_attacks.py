@@ -98,9 +98,10 @@ def _one_byte_too_many(box: Path, outside: Path) -> None:
         pytest.param(_one_byte_too_many, id="a byte over a mebibyte"),
     ],
 )
-async def test_what_is_no_plain_file_leaves_a_reason_only_and_disturbs_no_other(
+async def test_d_f_d_10_what_is_no_plain_file_leaves_a_reason_only_and_disturbs_no_other(
     live: World, outside: Path, put: Callable[[Path, Path], None]
 ) -> None:
+    """Cases D-f, D-10."""
     agent = await live.agent("family")
     put(agent.path, outside)
     agent.say("y.json", "after it")
@@ -154,9 +155,10 @@ async def test_an_unexpected_subdirectory_is_reported_once(live: World) -> None:
 
 
 @pytest.mark.parametrize("how", ["link to a directory", "a fresh directory", "nothing"])
-async def test_a_directory_of_the_box_that_is_exchanged_leads_nowhere_and_is_reported(
+async def test_d_f_d_8_a_directory_of_the_box_that_is_exchanged_leads_nowhere_and_is_reported(
     live: World, outside: Path, how: str
 ) -> None:
+    """Cases D-f, D-8."""
     agent = await live.agent("family")
     agent.say("0001.json", "before")
     await eventually(lambda: agent.lying() == [])
@@ -201,7 +203,7 @@ async def test_a_file_under_a_lease_holds_nobody_up_and_is_taken_when_it_is_free
         fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_WRLCK)
         path.with_suffix(".tmp").rename(path)
         agent.say("0001.json", "not held up")
-        await eventually(lambda: agent.lying() == ["0000.json"], within_s=2)
+        await eventually(lambda: agent.lying() == ["0000.json"])
     finally:
         os.close(descriptor)
         signal.signal(signal.SIGIO, before)
@@ -343,7 +345,9 @@ async def test_acks_are_read_as_carefully_as_requests(world: World, outside: Pat
     assert await agent.port.read_acks() == {"turn-1": {"turnId": "turn-1", "inputs": [], "status": "started"}}
 
 
-async def test_the_watch_may_die_and_files_are_found_by_polling(tmp_path: Path) -> None:
+async def test_d_c_the_watch_may_die_and_files_are_found_by_polling(tmp_path: Path) -> None:
+    """Case D-c."""
+
     class Broken(InotifyHints):
         """A watch that the system takes away."""
 
@@ -355,19 +359,20 @@ async def test_the_watch_may_die_and_files_are_found_by_polling(tmp_path: Path) 
         agent = await world.agent("family")
         for number in range(3):
             agent.say("0001.json", str(number))
-            await eventually(lambda: agent.lying() == [], within_s=2)
+            await eventually(lambda: agent.lying() == [])
         texts = await world.texts()
 
     assert texts == ["0", "1", "2"]
 
 
-async def test_without_any_watch_everything_works_at_poll_speed(tmp_path: Path) -> None:
+async def test_d_c_without_any_watch_everything_works_at_poll_speed(tmp_path: Path) -> None:
+    """Case D-c."""
     async with world_at(tmp_path / "home", make_hints=None, poll_s=0.2) as world, running(world):
         agent = await world.agent("family")
         for number in range(3):
             agent.say(f"{number}.json", str(number))
             await asyncio.sleep(0.05)
-        await eventually(lambda: agent.lying() == [], within_s=2)
+        await eventually(lambda: agent.lying() == [])
         texts = await world.texts()
 
     assert texts == ["0", "1", "2"]

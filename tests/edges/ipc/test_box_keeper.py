@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.contracts.ids import AgentId, BoxName, RequestId, TurnId
-from orchestrator.contracts.wire.boxes import BOX_DIRECTORIES, WRITABLE_DIRECTORIES, FollowUp
+from orchestrator.contracts.wire.boxes import BOX_DIRECTORIES, WRITABLE_DIRECTORIES, Answer, FollowUp
 from orchestrator.contracts.wire.replies import Reply
 from orchestrator.ipc.box import is_box_name
 from orchestrator.ipc.quarantine import MAX_ENTRIES, Evidence, Quarantine
@@ -54,9 +54,10 @@ print("input", tried(lambda: (open(f"{box}/input/1-a.json").read(), os.unlink(f"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="a user of the agent's own needs root")
-async def test_an_agent_with_a_user_of_its_own_may_write_its_directories_and_nothing_else(
+async def test_a8_an_agent_with_a_user_of_its_own_may_write_its_directories_and_nothing_else(
     public_directory: Path,
 ) -> None:
+    """Case A8."""
     async with world_at(public_directory) as world:
         port = await world.keeper.make(FAMILY, uid=AGENT_UID, gid=AGENT_UID)
         await world.keeper.make(BoxName("club"), uid=AGENT_UID + 1, gid=AGENT_UID + 1)
@@ -83,7 +84,8 @@ async def test_an_agent_with_a_user_of_its_own_may_write_its_directories_and_not
     assert set(may.values()) == {"ok", "PermissionError"}
 
 
-async def test_a_new_box_is_empty_whatever_an_earlier_run_left(world: World) -> None:
+async def test_d_7_a_new_box_is_empty_whatever_an_earlier_run_left(world: World) -> None:
+    """Case D-7."""
     left = world.home / "data" / "ipc" / "family"
     (left / "messages" / "deep").mkdir(parents=True)
     (left / "input").mkdir()
@@ -167,6 +169,28 @@ async def test_the_close_sentinel_is_no_input_and_comes_in_both_spellings(world:
     assert name.endswith("-close.json")
     assert json.loads((agent.path / "input" / name).read_text()) == {"type": "_close"}
     assert (agent.path / "input" / "_close").read_bytes() == b""
+    assert await agent.port.unread_inputs() == []
+
+
+async def test_an_answer_is_no_follow_up_and_replaces_a_link_in_its_place(
+    world: World, tmp_path: Path
+) -> None:
+    agent = await world.agent("family")
+    (tmp_path / "precious").write_text("precious")
+    (agent.path / "input" / "1-a-answer.json").symlink_to(tmp_path / "precious")
+
+    await agent.port.write_answer(Answer(question_id="q-1", text="No", option=1), file_stem="1-a-answer")
+
+    written = agent.path / "input" / "1-a-answer.json"
+    assert json.loads(written.read_text()) == {
+        "type": "answer",
+        "questionId": "q-1",
+        "status": "answered",
+        "text": "No",
+        "option": 1,
+    }
+    assert not written.is_symlink()
+    assert (tmp_path / "precious").read_text() == "precious"
     assert await agent.port.unread_inputs() == []
 
 
@@ -324,7 +348,6 @@ def test_a_folder_of_refusals_goes_when_its_last_one_is_too_old(tmp_path: Path) 
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small disk needs root")
 async def test_on_a_full_disk_a_request_waits_until_its_reply_can_be_written(tmp_path: Path) -> None:
     async with world_at(tmp_path / "home") as first:
         replies = (await first.agent("family")).path / "replies"

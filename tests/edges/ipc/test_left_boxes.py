@@ -1,10 +1,8 @@
 """What dead agents leave in their boxes never holds up the living, nor the next start."""
 
 import asyncio
-import os
 from pathlib import Path
 
-import pytest
 import structlog
 
 from orchestrator.contracts.ids import BoxName, GroupFolder, Jid
@@ -21,7 +19,7 @@ from tests.edges.ipc.conftest import World, mount_small_disk, no_more_files, run
 from tests.support import store_rows
 from tests.support.eventually import eventually
 
-LIMITS = IntakeLimits(per_minute=60, burst=5)
+LIMITS = IntakeLimits(per_minute=1, burst=5)
 
 
 async def _reconcile(world: World) -> None:
@@ -63,7 +61,7 @@ async def test_a_dead_agents_box_has_one_burst_done_at_once_and_the_rest_refused
         agent = await world.agent("family")
         for number in range(12):
             agent.say(f"{number:04}.json", str(number))
-        async with asyncio.timeout(6):  # at its rate it would take 7 s
+        async with asyncio.timeout(60):  # at its rate it would take 7 minutes
             await world.keeper.drain(agent.caller, agent.port)
         texts = await world.texts()
 
@@ -112,7 +110,7 @@ async def test_a_flood_in_one_left_box_does_not_hold_up_the_start(tmp_path: Path
             agent.say(f"{number:04}.json", str(number))
 
     async with world_at(tmp_path / "home", limits=LIMITS) as second:
-        async with asyncio.timeout(30):  # at its rate it would take a quarter of an hour
+        async with asyncio.timeout(60):  # at its rate it would take hours
             await _reconcile(second)
         texts, boxes = await second.texts(), await second.keeper.names()
 
@@ -120,7 +118,6 @@ async def test_a_flood_in_one_left_box_does_not_hold_up_the_start(tmp_path: Path
     assert boxes == []
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="mounting needs root")
 async def test_a_box_that_cannot_be_moved_keeps_no_other_agent_from_its_burial(tmp_path: Path) -> None:
     async with world_at(tmp_path / "home") as world:
         for name in ("family", "club"):

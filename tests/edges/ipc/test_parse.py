@@ -77,7 +77,8 @@ def test_all_fields_are_read_and_unknown_ones_passed_over() -> None:
         pytest.param(b'{"a":"\x01"}', "JSON", id="a raw control character"),
     ],
 )
-def test_what_is_no_json_object_is_refused_saying_why(raw: bytes, said: str) -> None:
+def test_d_f_what_is_no_json_object_is_refused_saying_why(raw: bytes, said: str) -> None:
+    """Case D-f."""
     refusal = _refused(raw)
 
     assert refusal.code is ErrorCode.INVALID_REQUEST
@@ -227,6 +228,7 @@ optional = st.none() | texts
         timestamp=optional,
         reply_to=optional,
         sender=optional,
+        attachments=st.none() | st.lists(texts, max_size=3).map(tuple),
     )
 )
 def test_what_the_container_writes_the_host_reads_and_both_readers_agree(request_: SendMessage) -> None:
@@ -247,7 +249,7 @@ def test_what_the_container_writes_the_host_reads_and_both_readers_agree(request
             | st.integers(-(10**6), 10**6)
             | st.booleans()
             | st.lists(texts, max_size=1)
-            for name in ("type", "chatJid", "text", "timestamp", "replyTo", "sender")
+            for name in ("type", "chatJid", "text", "timestamp", "replyTo", "sender", "attachments")
         },
     )
 )

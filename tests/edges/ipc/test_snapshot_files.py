@@ -34,9 +34,10 @@ async def test_an_agent_with_a_user_of_its_own_may_read_it_and_nothing_more(worl
     assert (status.st_uid, status.st_gid, status.st_mode & 0o777) == (0, 64_123, 0o640)
 
 
-async def test_a_link_in_its_place_is_replaced_and_what_it_points_to_stays(
+async def test_d_9_a_link_in_its_place_is_replaced_and_what_it_points_to_stays(
     world: World, tmp_path: Path
 ) -> None:
+    """Case D-9."""
     agent = await world.agent("family")
     target = tmp_path / "precious"
     target.write_text("precious")

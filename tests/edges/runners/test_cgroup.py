@@ -64,6 +64,6 @@ def test_a_group_counts_its_processes_and_removing_it_kills_them() -> None:
 
         group.remove()
 
-        assert process.wait(timeout=10) == -9
+        assert process.wait(timeout=50) == -9
     assert len(found) == len(group.directories) > 0
     assert list(cgroup.left_groups(parents, name)) == []

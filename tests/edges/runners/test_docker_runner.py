@@ -225,7 +225,7 @@ async def test_an_engine_that_dies_while_an_agent_runs_ends_its_output_and_says_
             await read_line(output)
 
             die()
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(50):
                 rest = await collect(output)
                 with pytest.raises(Unavailable):
                     await handle.wait()

@@ -34,7 +34,8 @@ def test_a_mount_that_is_what_it_was_compares_equal(tmp_path: Path) -> None:
     assert found == []
 
 
-def test_a_directory_exchanged_meanwhile_is_found(tmp_path: Path) -> None:
+def test_e11_a_directory_exchanged_meanwhile_is_found(tmp_path: Path) -> None:
+    """Case E11."""
     place = tmp_path / "workspace"
     place.mkdir()
     plan = plan_with(Mount(source=place, target=str(place), is_writable=True))

@@ -1,6 +1,7 @@
 """Settings from a real file and a given environment."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -192,6 +193,22 @@ def test_operators_in_the_file_are_a_list_of_ids(tmp_path: Path, value: str) -> 
     (tmp_path / "dovecote.toml").write_text(f"[assistant]\noperators = {value}\n")
 
     with pytest.raises(InvalidSettings, match=r"must be a list of chat ids, such as \["):
+        load_settings(tmp_path, {})
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('register_group_from = ["../out"]', 'a list of folders of groups, such as ["family"]'),
+        ('register_group_from = "family"', 'a list of folders of groups, such as ["family"]'),
+        ('alerts.command = ["", "x"]', 'a list of words of a command, such as ["'),
+        ('alerts.command = "mail me"', 'a list of words of a command, such as ["'),
+    ],
+)
+def test_other_lists_say_what_they_hold(tmp_path: Path, line: str, said: str) -> None:
+    (tmp_path / "dovecote.toml").write_text(f"{line}\n")
+
+    with pytest.raises(InvalidSettings, match=f"must be {re.escape(said)}"):
         load_settings(tmp_path, {})
 
 

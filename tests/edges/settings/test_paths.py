@@ -22,7 +22,7 @@ def test_everything_lies_below_the_home(tmp_path: Path) -> None:
     made = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")}
     assert made == {
         *("groups", "data", "data/ipc", "data/store", "data/sessions", "data/logs"),
-        *("data/programs", "data/run", "data/backups"),
+        *("data/programs", "data/run", "data/backups", "data/spool", "data/console_files", "data/laid"),
     }
     assert paths.database == tmp_path / "data/store/dovecote.db"
     assert paths.operator_token == tmp_path / "data/store/operator.token"

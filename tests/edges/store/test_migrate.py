@@ -113,7 +113,6 @@ async def test_when_the_copy_cannot_be_made_nothing_is_changed(tmp_path: Path) -
     assert _look(tmp_path / "store.db", "PRAGMA user_version") == [(1,)]
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small disk needs root")
 async def test_a_full_disk_during_the_copy_leaves_store_and_backups_as_they_were(
     tmp_path: Path, small_disk: Path
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from orchestrator.store.safe_dir import SafeDir
 from orchestrator.store.tree_removal import remove_tree
+from tests.edges.ipc.conftest import mount_small_disk, unmount
 
 
 def _remove_all(path: Path, *, max_entries: int = 500) -> tuple[int, tuple[str, ...]]:
@@ -77,17 +78,16 @@ def test_two_thousand_directories_side_by_side_go_in_slices(tmp_path: Path) -> N
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="mounting needs root")
 def test_what_cannot_be_removed_is_named_and_the_rest_goes(tmp_path: Path) -> None:
     for name in ("before", "mounted", "zlast"):
         (tmp_path / name).mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "tmpfs", str(tmp_path / "mounted")], check=True)
+    mount_small_disk(tmp_path / "mounted", size="1m")
     (tmp_path / "mounted" / "precious").write_text("another disk")
     try:
         _, left = _remove_all(tmp_path)
         kept = (tmp_path / "mounted" / "precious").read_text()
     finally:
-        subprocess.run(["umount", str(tmp_path / "mounted")], check=True)
+        unmount(tmp_path / "mounted")
 
     assert left == ("mounted",)
     assert kept == "another disk"

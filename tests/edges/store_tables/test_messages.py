@@ -86,7 +86,7 @@ async def test_the_same_id_in_a_chat_is_stored_once_and_its_first_text_stands(db
     assert elsewhere > stored.seq
 
 
-async def test_order_is_that_of_arrival_whatever_the_clocks_say(db: Database) -> None:
+async def test_d_1_d_2_order_is_that_of_arrival_whatever_the_clocks_say(db: Database) -> None:
     """Cases D-1 and D-2: equal and older network times lose nothing."""
 
     def body(tx: Transaction) -> list[str]:

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from orchestrator.contracts.ids import AgentId, Jid, TurnId
 from orchestrator.contracts.records.messages import MessageStatus, StoredMessage
-from orchestrator.store import agents, messages
+from orchestrator.store import agents, message_views, messages
 from orchestrator.store.database import Database, Transaction
 from tests.support.store_rows import CHAT, NOON, OTHER_CHAT, add_message, agent
 
@@ -104,11 +104,11 @@ async def test_counts_and_lists_of_a_chat_leave_out_idle_chatter_and_other_chats
     await db.run(body)
 
     async with db.reader() as reader:
-        unsettled = await messages.count_unsettled(reader, CHAT)
-        waiting = await messages.count_waiting(reader)
-        unfinished = await messages.list_unfinished(reader, CHAT, after_seq=0)
-        later = await messages.list_unfinished(reader, CHAT, after_seq=5)
-        last = await messages.last_seq(reader, CHAT)
+        unsettled = await message_views.count_unsettled(reader, CHAT)
+        waiting = await message_views.count_waiting(reader)
+        unfinished = await message_views.list_unfinished(reader, CHAT, after_seq=0)
+        later = await message_views.list_unfinished(reader, CHAT, after_seq=5)
+        last = await message_views.last_seq(reader, CHAT)
     at_work = await db.run(lambda tx: messages.triggers_at_work(tx, CHAT))
     assert (unsettled, waiting, last) == (3, 2, 7)
     assert unfinished == [("half", "partial"), ("failed", "failed")]

@@ -8,15 +8,23 @@ import pytest
 
 from orchestrator.store import (
     agents,
+    bounds,
     chats,
+    contacts,
     groups,
+    message_edits,
+    message_views,
     messages,
     notices,
     outbox,
+    outbox_files,
+    proposals,
+    questions,
     requests,
     sessions,
     task_runs,
     tasks,
+    usage,
 )
 from orchestrator.store.database import Database, Transaction
 from tests.support.store_rows import CHAT, NOON, add_group, add_message
@@ -44,12 +52,20 @@ HOT = {
     "messages.ROLE_OF": messages.ROLE_OF,
     "messages.AT_WORK": messages.AT_WORK,
     "messages.MOVE_CURSOR": messages.MOVE_CURSOR,
-    "messages.COUNT_UNSETTLED": messages.COUNT_UNSETTLED,
-    "messages.LIST_UNFINISHED": messages.LIST_UNFINISHED,
-    "messages.HEARD_AFTER": messages.HEARD_AFTER,
-    "messages.NEWEST_OF_CHAT": messages.NEWEST_OF_CHAT,
-    "messages.LAST_SEQ": messages.LAST_SEQ,
-    "messages.COUNT_WAITING": messages.COUNT_WAITING,
+    "message_views.COUNT_UNSETTLED": message_views.COUNT_UNSETTLED,
+    "message_views.LIST_UNFINISHED": message_views.LIST_UNFINISHED,
+    "message_views.HEARD_AFTER": message_views.HEARD_AFTER,
+    "message_views.NEWEST_OF_CHAT": message_views.NEWEST_OF_CHAT,
+    "message_views.LAST_SEQ": message_views.LAST_SEQ,
+    "message_views.COUNT_WAITING": message_views.COUNT_WAITING,
+    "messages.SENDER_OF": messages.SENDER_OF,
+    "message_edits.VERSIONS": message_edits.VERSIONS,
+    "message_edits.REPLACE_TEXT": message_edits.REPLACE_TEXT,
+    "message_edits.REVISIONS": message_edits.REVISIONS,
+    "contacts.OTHER": contacts.OTHER,
+    "contacts.NAMES": contacts.NAMES,
+    "contacts.WITH_NUMBER": contacts.WITH_NUMBER,
+    "chats.IS_SEEN": chats.IS_SEEN,
     "outbox.WAITING_CHATS": outbox.WAITING_CHATS,
     "outbox.OLDEST": outbox.OLDEST,
     "outbox.CLAIM": outbox.CLAIM,
@@ -66,6 +82,12 @@ HOT = {
     "outbox.COUNT_ALL_WAITING": outbox.COUNT_ALL_WAITING,
     "outbox.LAST_ID": outbox.LAST_ID,
     "outbox.COUNT_FAILED": outbox.COUNT_FAILED,
+    "outbox_files.ATTACH": outbox_files.ATTACH,
+    "outbox_files.WAITING_BYTES": outbox_files.WAITING_BYTES,
+    "outbox_files.IS_SPOOLED": outbox_files.IS_SPOOLED,
+    "outbox_files.IS_KNOWN": outbox_files.IS_KNOWN,
+    "outbox_files.ENDED": outbox_files.ENDED,
+    "outbox_files.FORGET": outbox_files.FORGET,
     "requests.FIND": requests.FIND,
     "requests.BY_ID": requests.BY_ID,
     "requests.CLOSE": requests.CLOSE,
@@ -80,12 +102,28 @@ HOT = {
     "agents.END_TURN": agents.END_TURN,
     "agents.TURN": agents.TURN,
     "agents.COUNT_EFFECT": agents.COUNT_EFFECT,
+    "bounds.TRIGGERS": bounds.TRIGGERS,
+    "bounds.TURNS": bounds.TURNS,
+    "bounds.NEWEST_TURNS": bounds.NEWEST_TURNS,
+    "questions.OPEN_IN": questions.OPEN_IN,
+    "questions.OF_AGENT": questions.OF_AGENT,
+    "questions.NEWEST_IN": questions.NEWEST_IN,
+    "questions.MOVE": questions.MOVE,
     "groups.BY_JID": groups.BY_JID,
     "groups.BY_FOLDER": groups.BY_FOLDER,
     "groups.MAIN": groups.MAIN,
     "notices.TOLD": notices.TOLD,
     "notices.CLOSE": notices.CLOSE,
+    "notices.OPENED": notices.OPENED,
+    "notices.NAMES": notices.NAMES,
+    "notices.FORGET": notices.FORGET,
     "sessions.GET": sessions.GET,
+    "sessions.SET_RIGHTS": sessions.SET_RIGHTS,
+    "proposals.GET": proposals.GET,
+    "proposals.OPEN_OF_GROUP": proposals.OPEN_OF_GROUP,
+    "proposals.LAPSED": proposals.LAPSED,
+    "proposals.MOVE": proposals.MOVE,
+    "proposals.PRUNE": proposals.PRUNE,
     "chats.KNOWN_OF_GROUP": chats.KNOWN_OF_GROUP,
     "tasks.GET": tasks.GET,
     "tasks.BY_ALIAS": tasks.BY_ALIAS,
@@ -102,6 +140,12 @@ HOT = {
     "task_runs.WRITE": task_runs.WRITE,
     "task_runs.HISTORY": task_runs.HISTORY,
     "task_runs.PRUNE": task_runs.PRUNE,
+    "sessions.DROP_ONE": sessions.DROP_ONE,
+    "usage.SPENT": usage.SPENT,
+    "usage.TURN_AT": usage.TURN_AT,
+    "usage.LINES": usage.LINES,
+    "usage.TURNS": usage.TURNS,
+    "usage.PRUNE": usage.PRUNE,
 }
 # Partial indexes that hold only what waits: walking through one is as long as what waits is.
 SMALL = (
@@ -111,6 +155,7 @@ SMALL = (
     "agents_live",
     "outbox_waiting",
     "task_runs_waiting",
+    "proposals_open",
 )
 
 
@@ -141,9 +186,11 @@ def _is_harmless(step: str) -> bool:
     return is_inner or any(step.endswith(f"INDEX {index}") for index in SMALL)
 
 
-async def test_a_batch_of_a_chat_with_100_000_rows_of_chatter_reads_no_more_than_it_may_hold(
+async def test_c2_a_batch_of_a_chat_with_100_000_rows_of_chatter_reads_no_more_than_it_may_hold(
     crowded: Database,
 ) -> None:
+    """Case C2."""
+
     def fill(tx: Transaction) -> int:
         add_group(tx)
         tx.execute(_FILL, {"count": 100_000, "chat": CHAT, "status": "pending"})

@@ -31,14 +31,13 @@ def add(
     request_id: str | None = "r-1",
     at_s: int = 0,
 ) -> None:
-    requests.add(
-        tx,
-        key,
-        reply,
+    answered = requests.Answered(
+        key=key,
+        reply=reply,
         agent_id=AGENT,
         request_id=None if request_id is None else RequestId(request_id),
-        at=NOON + timedelta(seconds=at_s),
     )
+    requests.add_all(tx, [answered], at=NOON + timedelta(seconds=at_s))
 
 
 @pytest.mark.parametrize("reply", [REPLY, REFUSED], ids=["granted", "refused"])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.contracts.ids import GroupFolder, Jid
-from orchestrator.store import chats, facts, notices, sessions
+from orchestrator.store import agents, chats, facts, notices, sessions
 from orchestrator.store.database import Database, Transaction
 from orchestrator.store.times import from_ms, maybe_from_ms, to_ms
 from tests.support.store_rows import CHAT, NOON, OTHER_CHAT, add_group, agent
@@ -27,13 +27,19 @@ async def test_a_chat_keeps_its_name_and_its_newest_activity(db: Database) -> No
     assert (row["name"], row["last_activity_ms"]) == ("Family", to_ms(NOON + timedelta(seconds=10)))
 
 
-async def test_a_session_is_kept_for_a_group_and_driver_and_replaced_by_the_next(db: Database) -> None:
+def named(tx: Transaction, provider: str = "script") -> str | None:
+    """The id of the session that the family resumes."""
+    session = sessions.get(tx, FAMILY, provider)
+    return None if session is None else session.session_id
+
+
+async def test_a_session_is_kept_for_a_group_and_provider_and_replaced_by_the_next(db: Database) -> None:
     def body(tx: Transaction) -> list[str | None]:
-        found = [sessions.get(tx, FAMILY, "script")]
+        found = [named(tx)]
         sessions.keep(tx, agent(), "s-1", at=NOON)
         sessions.keep(tx, agent(), "s-2", at=NOON)
-        sessions.keep(tx, agent(driver="builtin"), "s-3", at=NOON)
-        return [*found, sessions.get(tx, FAMILY, "script"), sessions.get(tx, FAMILY, "builtin")]
+        sessions.keep(tx, agent(provider="builtin"), "s-3", at=NOON)
+        return [*found, named(tx), named(tx, "builtin")]
 
     found = await db.run(body)
 
@@ -45,16 +51,29 @@ async def test_after_a_drop_only_an_agent_that_started_later_names_the_session(d
 
     def body(tx: Transaction) -> list[str | None]:
         sessions.keep(tx, agent(), "old", at=NOON)
-        sessions.drop(tx, FAMILY, "script", at=NOON + timedelta(seconds=5))
-        found = [sessions.get(tx, FAMILY, "script")]
+        sessions.drop(tx, FAMILY, at=NOON + timedelta(seconds=5))
+        found = [named(tx)]
         sessions.keep(tx, agent(), "old", at=later)
-        found.append(sessions.get(tx, FAMILY, "script"))
+        found.append(named(tx))
         sessions.keep(tx, agent(started_at=later), "new", at=later)
-        return [*found, sessions.get(tx, FAMILY, "script")]
+        return [*found, named(tx)]
 
     found = await db.run(body)
 
     assert found == [None, None, "new"]
+
+
+async def test_a_drop_ends_the_conversations_of_all_providers_and_of_living_agents(db: Database) -> None:
+    def body(tx: Transaction) -> list[str | None]:
+        add_group(tx)
+        sessions.keep(tx, agent(provider="claude"), "s-1", at=NOON)
+        living = agent(provider="gemini")
+        agents.add(tx, living)
+        sessions.drop(tx, FAMILY, at=NOON + timedelta(seconds=5))
+        sessions.keep(tx, living, "s-2", at=NOON + timedelta(seconds=6))
+        return [named(tx, "claude"), named(tx, "gemini")]
+
+    assert await db.run(body) == [None, None]
 
 
 async def test_known_chats_are_the_groups_and_the_group_chats_that_could_be_one(db: Database) -> None:

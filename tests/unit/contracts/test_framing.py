@@ -120,7 +120,8 @@ def test_the_last_end_marker_needs_no_newline() -> None:
 @pytest.mark.parametrize(
     "line", [f" {END}", f"{END} ", f"x{END}", END.lower(), END[:-1], f"{END}\r\r", START, END_1X]
 )
-def test_inside_a_pair_only_its_own_end_marker_alone_on_a_line_ends_it(line: str) -> None:
+def test_d_12_inside_a_pair_only_its_own_end_marker_alone_on_a_line_ends_it(line: str) -> None:
+    """Case D-12."""
     assert read(pair(line, "more")) == [Text(text=f"{line}\nmore")]
 
 

@@ -19,6 +19,11 @@ def busy(group: str) -> Live:
     return Live(group=GroupFolder(group), is_busy=True, idle_since=None)
 
 
+def answering(group: str) -> Live:
+    """It waits for a person."""
+    return Live(group=GroupFolder(group), is_busy=True, idle_since=None, is_waiting=True)
+
+
 def idle(group: str, since: float) -> Live:
     return Live(group=GroupFolder(group), is_busy=False, idle_since=since)
 
@@ -44,6 +49,10 @@ def decision(*, start: str = "", feed: str = "", close: str = "") -> Decision:
         ([waits("a")], [idle("a", 1), busy("b")], 1, 20, decision()),
         ([waits("a", 1), waits("b", 2)], [idle("b", 1)], 1, 20, decision(start="a")),
         ([waits("a")], [busy("b"), busy("c")], 5, 2, decision()),
+        ([waits("a")], [answering("b")], 1, 20, decision(start="a")),
+        ([waits("a"), waits("b", 2)], [answering("b")], 1, 20, decision(start="a", feed="b")),
+        ([waits("a")], [answering("b")], 1, 1, decision()),
+        ([waits("a")], [answering("b"), busy("c")], 1, 20, decision()),
         ([waits("a")], [idle("b", 7), idle("c", 3)], 5, 2, decision(close="c")),
         ([waits("a"), waits("d", 2)], [idle("b", 7), idle("c", 3)], 5, 2, decision(close="c b")),
         ([waits("a"), waits("c", 2)], [idle("b", 7), idle("c", 3)], 5, 2, decision(feed="c", close="b")),
@@ -72,6 +81,10 @@ def decision(*, start: str = "", feed: str = "", close: str = "") -> Decision:
         "an idle one waits for a running slot",
         "in order over idle ones too",
         "nothing to close",
+        "one that waits for a person lends its running slot",
+        "and is fed all the same",
+        "but not its live slot, and is not closed for it",
+        "a lent slot is one",
         "longest idle is closed",
         "one is closed for each start held back",
         "an idle one that is waited for is fed and not closed",

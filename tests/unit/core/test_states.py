@@ -8,11 +8,15 @@ import pytest
 
 from orchestrator.contracts.records.agents import AgentStatus
 from orchestrator.contracts.records.messages import MessageStatus, OutboxStatus
+from orchestrator.contracts.records.proposals import ProposalStatus
+from orchestrator.contracts.records.questions import QuestionStatus
 from orchestrator.contracts.records.tasks import RunStatus, TaskStatus
 from orchestrator.core.states.agent import AGENT
 from orchestrator.core.states.machine import IllegalMove, Machine
 from orchestrator.core.states.message import MESSAGE, MessageEvent
 from orchestrator.core.states.outbox import OUTBOX, OutboxEvent
+from orchestrator.core.states.proposal import PROPOSAL
+from orchestrator.core.states.question import QUESTION
 from orchestrator.core.states.task import TASK, TaskEvent
 from orchestrator.core.states.task_run import TASK_RUN, RunEvent
 
@@ -22,6 +26,8 @@ MACHINES: list[tuple[Machine[Any, Any], type[StrEnum]]] = [
     (AGENT, AgentStatus),
     (TASK, TaskStatus),
     (TASK_RUN, RunStatus),
+    (PROPOSAL, ProposalStatus),
+    (QUESTION, QuestionStatus),
 ]
 all_machines = pytest.mark.parametrize(
     ("machine", "status"), MACHINES, ids=[machine.name for machine, _ in MACHINES]
@@ -133,8 +139,9 @@ def test_a_task_lives_as_the_contract_says(before: str, afters: set[str]) -> Non
     ("before", "afters"),
     [
         ("claimed", {"started", "failed", "interrupted", "missed", "skipped"}),
-        ("started", {"succeeded", "failed", "timed_out", "interrupted", "claimed"}),
+        ("started", {"succeeded", "failed", "timed_out", "interrupted", "stopped", "claimed"}),
         *((end, set()) for end in ("succeeded", "failed", "timed_out", "interrupted", "missed", "skipped")),
+        ("stopped", set()),
     ],
 )
 def test_a_run_of_a_task_lives_as_the_contract_says(before: str, afters: set[str]) -> None:

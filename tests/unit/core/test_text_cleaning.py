@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.core.text_cleaning import cap_text, clean_name, clean_text
+from orchestrator.core.text_cleaning import cap_text, clean_name, clean_text, show_unseen
 
 BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 ANY_TEXT = st.text(st.characters()) | st.text(
@@ -91,3 +91,24 @@ def test_a_text_over_the_limit_ends_in_the_note() -> None:
     assert cap_text("€€€€", 11, note="[cut]") == "€€[cut]"
     assert cap_text("x" * 100, 80).startswith("x")
     assert "cut" in cap_text("x" * 100, 80)
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("see you \U000e0053\U000e0045", "see you [U+E0053][U+E0045]"),
+        ("no\u200b\u2060\ufeff", "no[U+200B][U+2060][U+FEFF]"),
+        ("\u3164\u2800\u00ad", "[U+3164][U+2800][U+00AD]"),
+        ("a\ufe01b\U000e0100", "a[U+FE01]b[U+E0100]"),
+        ("a\u200d\u200c\u200d", "a[U+200D][U+200C][U+200D]"),
+        ("\U0001f469\u200d\u2764\ufe0f\u200d\U0001f469", "\U0001f469\u200d\u2764\ufe0f\u200d\U0001f469"),
+        ("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u2013 caf\u0065\u0301", None),
+    ],
+)
+def test_what_nobody_can_see_is_shown_and_what_words_need_stays(text: str, seen: str | None) -> None:
+    assert show_unseen(text) == (text if seen is None else seen)
+
+
+@given(st.characters(categories=["Co"]))
+def test_a_character_of_private_use_is_shown(sign: str) -> None:
+    assert show_unseen(sign) == f"[U+{ord(sign):04X}]"

@@ -10,7 +10,7 @@ from orchestrator.engine.output_rate import OutputRate
 from tests.support.eventually import eventually
 from tests.support.manual_clock import ManualClock
 
-AT_ONCE_S = 5.0
+AT_ONCE_S = 20.0
 SHORT = Progress(progress=1)
 LONG_INPUTS = TurnStarted(turn_id=TurnId("turn-1"), inputs=("x" * 32,) * 32_768)
 LONG_ERROR = TurnEnded(turn_id=TurnId("turn-1"), error=TurnError(code="AGENT_ERROR", message="x" * 1024**2))

@@ -7,9 +7,24 @@ from hypothesis import strategies as st
 from orchestrator.engine.run_clock import ClockSettings, Due, RunClock
 
 LIMITS = ClockSettings(
-    silence_s=1_800, turn_s=7_200, idle_s=600, close_s=30, still_working_s=120, typing_s=10_000
+    silence_s=1_800,
+    turn_s=7_200,
+    idle_s=600,
+    close_s=30,
+    still_working_s=120,
+    typing_s=10_000,
+    answer_s=86_400,
 )
-ACTIONS = ("turn_began", "turn_ended", "showed_life", "said_something", "close_asked", "due")
+ACTIONS = (
+    "turn_began",
+    "turn_ended",
+    "showed_life",
+    "said_something",
+    "close_asked",
+    "due",
+    "wait_began",
+    "wait_ended",
+)
 
 
 def busy(**limits: float) -> RunClock:
@@ -37,20 +52,31 @@ def test_an_agent_is_busy_from_its_start_on() -> None:
     assert clock.idle_since is None
 
 
-def test_silence_in_a_turn_ends_it() -> None:
+def test_a_turn_is_too_silent_after_half_an_hour_without_a_sign() -> None:
     clock = busy(still_working_s=1e9)
 
     assert dues(clock, 1_799, 1_800) == [None, Due.TOO_SILENT]
 
 
 @pytest.mark.parametrize("sign", ["showed_life", "said_something"])
-def test_a_sign_of_life_begins_the_silence_anew(sign: str) -> None:
+def test_e9_a_sign_of_life_begins_the_silence_anew(sign: str) -> None:
     """Case E9."""
     clock = busy(still_working_s=1e9)
 
     getattr(clock, sign)(1_000)
 
     assert dues(clock, 2_799, 2_800) == [None, Due.TOO_SILENT]
+
+
+def test_c3_an_agent_is_idle_when_it_says_that_its_turn_is_over_and_not_when_it_says_something() -> None:
+    """Case C3."""
+    clock = busy()
+
+    clock.said_something(1)
+    after_a_text = clock.is_busy
+    clock.turn_ended(2)
+
+    assert (after_a_text, clock.is_busy, clock.idle_since) == (True, False, 2)
 
 
 def test_a_turn_may_not_last_longer_than_its_limit_however_lively_it_is() -> None:
@@ -140,6 +166,60 @@ def test_an_agent_asked_to_close_may_finish_its_turn_first() -> None:
     assert dues(clock, 1_029, 1_030) == [None, Due.SLOW_TO_CLOSE]
 
 
+def test_while_a_turn_waits_for_a_person_its_clocks_stand_still() -> None:
+    clock = busy(typing_s=60)
+    clock.wait_began(100)
+    waiting = dues(clock, 2_000, 50_000)
+
+    clock.wait_ended(50_100)
+
+    assert waiting == [None, None]
+    assert dues(clock, 50_101, 50_119, 50_120) == [Due.RENEW_TYPING, None, Due.SAY_STILL_WORKING]
+    assert dues(clock, 51_799, 51_800) == [Due.RENEW_TYPING, Due.TOO_SILENT]
+
+
+def test_a_turn_that_waited_has_left_of_its_limit_what_it_had() -> None:
+    clock = busy(still_working_s=1e9, silence_s=1e9)
+    clock.wait_began(7_000)
+    clock.wait_ended(70_000)
+
+    assert dues(clock, 70_199, 70_200) == [None, Due.TURN_TOO_LONG]
+
+
+def test_a_question_that_nobody_answers_is_due_once_and_the_turn_is_not_waited_with_again() -> None:
+    clock = busy(still_working_s=1e9)
+    clock.wait_began(100)
+    unanswered = dues(clock, 86_499, 86_500, 86_501)
+    clock.wait_began(86_600)
+
+    assert unanswered == [None, Due.NO_ANSWER, None]
+    assert not clock.is_waiting
+    assert dues(clock, 88_199, 88_200) == [None, Due.TOO_SILENT]
+
+
+def test_the_next_turn_is_waited_with_again() -> None:
+    clock = busy(still_working_s=1e9)
+    clock.wait_began(100)
+    clock.due(86_500)
+    clock.turn_ended(86_600)
+    clock.turn_began(86_700)
+
+    clock.wait_began(86_800)
+
+    assert clock.is_waiting
+
+
+def test_who_has_no_turn_waits_for_nobody_and_the_end_of_a_turn_ends_its_wait() -> None:
+    sleeper, worker = idle(), busy()
+    sleeper.wait_began(10)
+    worker.wait_began(10)
+
+    worker.turn_ended(20)
+
+    assert (sleeper.is_waiting, worker.is_waiting) == (False, False)
+    assert dues(worker, 619, 620) == [None, Due.IDLE_TOO_LONG]
+
+
 @given(st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 2_000)), max_size=30), st.integers(1, 50))
 def test_nothing_is_due_before_the_clock_says_it_is_worth_asking(
     history: list[tuple[str, int]], typing_s: int
@@ -148,7 +228,7 @@ def test_nothing_is_due_before_the_clock_says_it_is_worth_asking(
     for action, pause in history:
         now += pause
         getattr(clock, action)(now)
-    while clock.due(now) in (Due.SAY_STILL_WORKING, Due.RENEW_TYPING):
+    while clock.due(now) in (Due.SAY_STILL_WORKING, Due.RENEW_TYPING, Due.NO_ANSWER):
         pass
 
     wait_s = clock.next_in_s(now)

@@ -49,7 +49,7 @@ def test_quit_is_heard_although_the_input_stays_open(start_chat: StartChat) -> N
     say(talk, "/quit")
 
     assert first == "one\n"
-    assert talk.wait(timeout=20) == 0
+    assert talk.wait(timeout=50) == 0
 
 
 def test_messages_that_wait_for_room_on_the_disk_end_the_chat_with_the_notice(dovecote: Dovecote) -> None:

@@ -91,7 +91,7 @@ def test_a_signal_that_hangs_up_ends_the_daemon_in_order(home: Path, serve: Serv
     daemon = serve()
 
     daemon.send_signal(signal.SIGHUP)
-    code = daemon.wait(timeout=20)
+    code = daemon.wait(timeout=50)
 
     lines = (home / "data/logs/dovecote.log").read_text().splitlines()
     assert code == 0

@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.contracts.ids import AgentId, GroupFolder, Jid
 from orchestrator.contracts.records.groups import Group
-from orchestrator.contracts.records.launch import AgentPlaces, LaunchPlan, ResourceLimits
+from orchestrator.contracts.records.launch import PROGRAMS_TARGET, AgentPlaces, LaunchPlan, ResourceLimits
 from orchestrator.core.agents.environment import agent_environment
 from orchestrator.core.agents.launch_plan import agent_mounts, plan_launch
 
@@ -41,6 +41,22 @@ def plan(group: Group = KITCHEN) -> LaunchPlan:
         uid=64_103,
         gid=64_103,
     )
+
+
+def test_what_is_inherited_lies_below_ours_and_what_a_definition_adds_above() -> None:
+    found = plan_launch(
+        group=KITCHEN,
+        agent_id=AgentId("agent-1"),
+        instance_id="home-1",
+        places=PLACES,
+        limits=ResourceLimits(),
+        timezone="UTC",
+        inherited={"PYTHONPATH": "/operators", "EDITOR": "vi", "LANG": "xx"},
+        variables={"LANG": "de", "COLOUR": "green"},
+    ).environment
+
+    assert (found["PYTHONPATH"], found["EDITOR"], found["LANG"]) == (PROGRAMS_TARGET, "vi", "de")
+    assert found["COLOUR"] == "green"
 
 
 def test_the_mounts_are_those_of_the_design() -> None:
@@ -76,7 +92,9 @@ def test_the_operators_file_beside_the_workspace_is_not_mounted() -> None:
 
 
 def test_the_agent_runner_finds_its_places_where_they_are_mounted() -> None:
-    environment = agent_environment(group=GroupFolder("kitchen"), chat=Jid("1@g.us"), timezone="UTC")
+    environment = agent_environment(
+        group=GroupFolder("kitchen"), chat=Jid("1@g.us"), timezone="UTC", toolsets=("chat",)
+    )
 
     targets = {mount.target for mount in agent_mounts(PLACES)}
     named = {environment[name] for name in ("DOVECOTE_WORKSPACE", "DOVECOTE_GLOBAL", "DOVECOTE_BOX", "HOME")}

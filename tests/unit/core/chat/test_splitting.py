@@ -194,12 +194,12 @@ def test_fences_that_would_fill_a_part_are_text() -> None:
 def test_splitting_64_kib_is_quick_whatever_it_holds(unit: str) -> None:
     text = unit * (64 * 1024 // len(unit.encode()))
 
-    started = time.perf_counter()
+    started = time.thread_time()
     split_text(text, 16_000)
     split_text(text, 4096)
     split_text(text, 50)
 
-    assert time.perf_counter() - started < 1
+    assert time.thread_time() - started < 3
 
 
 def test_a_row_of_flags_is_cut_between_flags_however_long_it_is() -> None:

@@ -229,10 +229,10 @@ def test_a_text_without_tags_stays_as_it_is(text: str) -> None:
 def test_stripping_takes_time_linear_in_the_length(unit: str) -> None:
     def took_s(size: int) -> float:
         text = unit * (size // len(unit))
-        started = time.perf_counter()
+        started = time.thread_time()
         strip_internal(text)
-        return time.perf_counter() - started
+        return time.thread_time() - started
 
     took_s(1000)
 
-    assert took_s(400_000) < 1
+    assert took_s(400_000) < 3

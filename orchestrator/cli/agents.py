@@ -1,0 +1,101 @@
+"""`dovecote agent check` and `dovecote provider list`: what the next start would find."""
+
+import asyncio
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from orchestrator.cli.groups import GroupDesk, at_desk
+from orchestrator.cli.home import Home, open_home
+from orchestrator.cli.table import columns
+from orchestrator.commands.agent_checks import (
+    AgentView,
+    ProviderView,
+    SlotView,
+    check_agent,
+    list_providers,
+)
+from orchestrator.contracts.records.groups import Group
+from orchestrator.core.text_cleaning import clean_text
+from orchestrator.store.secret_values import SecretKeeper
+
+
+def check(home_option: Path | None, folder: str | None, *, as_json: bool) -> int:
+    """Print the definitions; 1 if one of them starts no agent."""
+    home = open_home(home_option)
+    views = asyncio.run(_check_all(home, _groups(home, folder)))
+    if as_json:
+        print(json.dumps([asdict(view) for view in views], indent=2))
+    elif not views:
+        print("No groups yet. The first start registers console:main.")
+    for view in views if not as_json else ():
+        print("\n".join(_lines(view, with_instructions=folder is not None)))
+    return 0 if all(view.is_well for view in views) else 1
+
+
+def list_all(home_option: Path | None, *, as_json: bool) -> None:
+    """One line a provider. Raises DovecoteError when a file of providers can't be read at all."""
+    home = open_home(home_option)
+    views = asyncio.run(list_providers(home.paths, home.settings, secrets_of(home)))
+    if as_json:
+        print(json.dumps([asdict(view) for view in views], indent=2))
+        return
+    heads = ("PROVIDER", "DRIVER", "MODEL", "CREDENTIAL", "UPSTREAM")
+    for row in columns(heads, [_row(view) for view in views]):
+        print(row)
+    for view in views:
+        if view.trouble is not None:
+            print(f"! {clean_text(view.trouble)}")
+
+
+def secrets_of(home: Home) -> SecretKeeper:
+    """The credentials of a home, looked up as its orchestrator would with this environment."""
+    return SecretKeeper(home.paths.secrets, environment=os.environ)
+
+
+def expects_walls(home: Home) -> bool:
+    """Whether agents of this home are meant to have walls."""
+    return home.settings.agent.runner != "process"
+
+
+def _groups(home: Home, folder: str | None) -> Sequence[Group]:
+    async def look(desk: GroupDesk) -> Sequence[Group]:
+        return await desk.list_all() if folder is None else [await desk.show(folder)]
+
+    return at_desk(home, look)
+
+
+async def _check_all(home: Home, groups: Sequence[Group]) -> list[AgentView]:
+    secrets, has_walls = secrets_of(home), expects_walls(home)
+    return [
+        await check_agent(home.paths, home.settings, secrets, group, has_walls=has_walls) for group in groups
+    ]
+
+
+def _lines(view: AgentView, *, with_instructions: bool) -> list[str]:
+    lines = [f"{view.group}: {'well' if view.is_well else 'no agent can be started'}"]
+    for trouble in view.troubles:
+        sign = "!" if trouble.is_fatal else "?"
+        lines += [f"  {sign} {clean_text(trouble.what)}", f"    → {clean_text(trouble.mend)}"]
+    for name, value in view.fields.items():
+        if value not in (None, [], {}):
+            shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            lines.append(f"  {name:<15} {clean_text(shown)}")
+    lines += [
+        f"  {'credential':<15} {each.name}: {each.state} ({each.secret_ref})" for each in view.credentials
+    ]
+    if with_instructions and view.instructions:
+        lines += ["  instructions", *(f"    {line}" for line in clean_text(view.instructions).split("\n"))]
+    return lines
+
+
+def _row(view: ProviderView) -> tuple[str, str, str, str, str]:
+    credential = ", ".join(_state(slot) for slot in view.credentials) or view.auth_mode or ""
+    driver = "broken" if view.trouble is not None else view.driver or ""
+    return view.name, driver, view.model or "", credential, view.base_url or ""
+
+
+def _state(slot: SlotView) -> str:
+    return f"{slot.name} {slot.state}" if slot.is_required else f"{slot.name} {slot.state} (optional)"

@@ -1,0 +1,158 @@
+"""`AGENT.md`: what may stand in its front matter, and its body. Source: agents.md section 4."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, Field, ValidationError
+
+from orchestrator.contracts.errors import InvalidSettings
+from orchestrator.contracts.records.definitions import HostPort
+from orchestrator.contracts.records.providers import Permissions
+from orchestrator.contracts.wire.tools import CHAT_TOOLS, GROUP_TOOLS, TASK_TOOLS
+from orchestrator.core.agents.forms import (
+    Command,
+    Form,
+    Line,
+    McpServers,
+    ModelName,
+    Name,
+    Plain,
+    ProviderName,
+    Variables,
+    first_fault,
+)
+from orchestrator.core.agents.front_matter import Lines, refusal, split_front_matter
+from orchestrator.core.sandbox.egress_rules import is_host_name
+
+PROVIDER_TOOLS: Final = "provider-tools"
+"""In `egress`: the provider may be asked to reach elsewhere for the agent."""
+MAX_BODY_BYTES: Final = 64 * 1024
+_MAX_ENTRIES: Final = 64
+_LOCALE: Final = r"^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$"
+Toolset = Literal["chat", "tasks", "groups"]
+assert {CHAT_TOOLS, TASK_TOOLS, GROUP_TOOLS} == set(Toolset.__args__)  # type: ignore[attr-defined]  # of a Literal
+
+
+def host_port(text: str) -> HostPort | None:
+    """The destination that `host:port` names; None for what names none, an address too."""
+    host, colon, port = text.rpartition(":")
+    if not colon or not re.fullmatch(r"[1-9][0-9]{0,4}", port) or int(port) > 65_535:
+        return None
+    return HostPort(host=host.lower(), port=int(port)) if is_host_name(host.lower()) else None
+
+
+def _destination(text: str) -> str:
+    if text != PROVIDER_TOOLS and host_port(text) is None:
+        raise ValueError(f"host:port with a name and no address, such as pypi.org:443, or {PROVIDER_TOOLS}")
+    return text
+
+
+def _absolute(text: str) -> str:
+    if not text.startswith("/"):
+        raise ValueError("an absolute path")
+    return text
+
+
+class BudgetForm(Form):
+    """What the group may spend."""
+
+    tokens_per_day: Annotated[int, Field(ge=1, le=10**12)] | None = None
+    usd_per_month: Annotated[float, Field(gt=0, le=10**6)] | None = None
+
+
+class DirectoryForm(Form):
+    """A directory of the host that the agent sees at `/workspace/extra/<name>`."""
+
+    name: Name
+    path: Annotated[Plain, AfterValidator(_absolute)]
+    mode: Literal["ro", "rw"] = "ro"
+
+
+class AgentFields(Form):
+    """The front matter; every field is optional."""
+
+    name: Line | None = None
+    provider: ProviderName | None = None
+    command: Command | None = None
+    model: ModelName | None = None
+    permissions: Literal["deny-all", "approve-reads", "approve-all"] | None = None
+    mcp_servers: McpServers = Field(default_factory=dict)
+    env: Variables = Field(default_factory=dict)
+    additional_dirs: Annotated[list[DirectoryForm], Field(max_length=_MAX_ENTRIES)] | None = None
+    tools: Annotated[list[Toolset], Field(max_length=_MAX_ENTRIES)] | None = None
+    max_turns: Annotated[int, Field(ge=1, le=1_000)] | None = None
+    budget: BudgetForm = BudgetForm()
+    egress: (
+        Annotated[list[Annotated[str, AfterValidator(_destination)]], Field(max_length=_MAX_ENTRIES)] | None
+    ) = None
+    locale: Annotated[str, Field(pattern=_LOCALE, max_length=35)] | None = None
+
+    @property
+    def wanted_permissions(self) -> Permissions | None:
+        """As the record's word."""
+        return None if self.permissions is None else Permissions(self.permissions)
+
+    @property
+    def hosts(self) -> tuple[HostPort, ...] | None:
+        """The entries of `egress` that are hosts; None where there is no list."""
+        if self.egress is None:
+            return None
+        found = (host_port(each) for each in self.egress)
+        return tuple(dict.fromkeys(each for each in found if each is not None))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentFile:
+    """One `AGENT.md`. where: its name, for errors. body_line: the line that the body begins in.
+
+    is_template: the body is rendered; one without front matter is taken as it stands.
+    """
+
+    where: str
+    fields: AgentFields = field(default_factory=AgentFields)
+    lines: Lines = field(default_factory=dict)
+    body: str = ""
+    body_line: int = 1
+    is_template: bool = False
+
+    def refusal(self, name: str, what: str, mend: str) -> InvalidSettings:
+        """The error about the field `name`, or of the whole where it is not written here."""
+        return refusal(self.where, self.lines.get((name,)), what, mend)
+
+
+def parse_agent_file(text: str, *, where: str) -> AgentFile:
+    """The file that `text` is. where: its name, for errors. Raises InvalidSettings naming line and field."""
+    found = split_front_matter(text, where=where)
+    size = len(found.body.encode("utf-8", "replace"))
+    if size > MAX_BODY_BYTES:
+        what = f"begins a text of {size:,} bytes; at most {MAX_BODY_BYTES:,} are given to an agent"
+        raise refusal(where, found.body_line, what, "Shorten it, or put parts into files of the workspace.")
+    return AgentFile(
+        where=where,
+        fields=_fields(found.fields, found.lines, where),
+        lines=found.lines,
+        body=found.body.strip("\n"),
+        body_line=found.body_line + _leading_lines(found.body),
+        is_template=found.is_there,
+    )
+
+
+def _fields(plain: Mapping[str, object], lines: Lines, where: str) -> AgentFields:
+    # A name without a value is as if it were not there.
+    given = {name: value for name, value in plain.items() if value is not None}
+    try:
+        return AgentFields.model_validate(given)
+    except ValidationError as error:
+        fault = first_fault(error, AgentFields)
+        place = fault.place
+        while place and place not in lines:
+            place = place[:-1]
+        raise refusal(
+            where, lines.get(place), f"has the field {fault.field}, which {fault.what}", fault.mend
+        ) from None
+
+
+def _leading_lines(body: str) -> int:
+    return len(body) - len(body.lstrip("\n"))

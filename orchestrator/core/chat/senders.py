@@ -1,0 +1,47 @@
+"""Who counts as whom, and whose message counts as what. Source: contracts.md section 6."""
+
+from collections.abc import Collection, Iterable
+from enum import StrEnum
+from typing import assert_never
+
+from orchestrator.contracts.records.messages import SenderRole
+from orchestrator.contracts.records.senders import SenderMode, SenderRules
+
+
+class Admission(StrEnum):
+    """What a message of a sender may be: anything, context of others' only, or nothing at all."""
+
+    FULL = "full"
+    CONTEXT_ONLY = "context only"
+    NONE = "none"
+
+
+def is_same_person(ids: Collection[str], other: str) -> bool:
+    """Whether the person who has `ids` is `other`. The one place where ids of people are compared."""
+    return other in ids
+
+
+def is_one_of(ids: Collection[str], people: Iterable[str]) -> bool:
+    """Whether the person who has `ids` is among `people`, who may be named by any of their ids."""
+    return any(is_same_person(ids, each) for each in people)
+
+
+def admission(rules: SenderRules | None, sender: Collection[str], role: SenderRole) -> Admission:
+    """What the group's rules make of a message of `sender`; it is asked before any trigger is.
+
+    sender: all ids of the person. An operator is always heard. rules: None when no rules could be read;
+    then nobody else triggers, and nothing is dropped.
+    """
+    if role is SenderRole.OPERATOR:
+        return Admission.FULL
+    if rules is None:
+        return Admission.CONTEXT_ONLY
+    if rules.mode is SenderMode.ANYONE or is_one_of(sender, rules.senders):
+        return Admission.FULL
+    match rules.mode:
+        case SenderMode.ALLOWLIST:
+            return Admission.CONTEXT_ONLY
+        case SenderMode.DROP:
+            return Admission.NONE
+        case _:
+            assert_never(rules.mode)

@@ -1,0 +1,122 @@
+"""`dovecote agent check` and `dovecote provider list` as people meet them."""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from orchestrator.cli.agent_checks import agent_findings
+from orchestrator.cli.findings import Health, Patient
+from orchestrator.paths import Paths
+from orchestrator.settings.tree import Settings
+from orchestrator.store.migrate import shipped_migrations
+from tests.edges.cli.conftest import Dovecote
+
+KEY = "canary-of-the-operator"
+
+
+def write(home: Path, folder: str, text: str) -> None:
+    """The group's `AGENT.md`."""
+    (home / "groups" / folder / "AGENT.md").write_text(text, encoding="utf-8")
+
+
+def test_a_check_names_the_line_and_what_mends_it_and_ends_with_1(home: Path, dovecote: Dovecote) -> None:
+    dovecote("group", "add", "a", "--jid", "console:a")
+    dovecote("group", "add", "b", "--jid", "console:b")
+    write(home, "b", "---\npermissions: all\n---\n")
+
+    everything = dovecote("agent", "check")
+    one = dovecote("agent", "check", "a")
+
+    assert (everything.returncode, one.returncode) == (1, 0)
+    lines = everything.stdout.splitlines()
+    assert "a: well" in lines
+    wrong = lines.index("b: no agent can be started")
+    assert lines[wrong + 1] == "  ! groups/b/AGENT.md line 2 has the field permissions, which is 'all'."
+    assert lines[wrong + 2] == "    → It must be 'deny-all', 'approve-reads' or 'approve-all'."
+    assert "instructions" in one.stdout
+    assert "instructions" not in everything.stdout
+
+
+def test_a_credential_is_shown_as_set_or_missing_and_never_itself(home: Path, dovecote: Dovecote) -> None:
+    dovecote("group", "add", "a", "--jid", "console:a")
+    write(home, "a", "---\nprovider: mine\n---\n")
+    (home / "providers.toml").write_text(
+        '[mine]\nextends = "claude"\nslots = [{name = "k", target_env = "K", secret_ref = "env:MINE"}]\n',
+        encoding="utf-8",
+    )
+
+    missing = dovecote("agent", "check", "a", "--json")
+    found = dovecote("agent", "check", "a", "--json", more={"MINE": KEY})
+
+    (without,), (with_key,) = json.loads(missing.stdout), json.loads(found.stdout)
+    assert (missing.returncode, found.returncode) == (1, 0)
+    assert [without["credentials"][0]["state"], with_key["credentials"][0]["state"]] == ["missing", "set"]
+    assert without["troubles"][0]["mend"] == "Start Dovecote with the variable MINE in its environment."
+    assert with_key["fields"]["provider"] == "mine"
+    assert KEY not in found.stdout + found.stderr
+
+
+def test_an_unknown_group_and_a_home_without_groups_are_told_as_such(home: Path, dovecote: Dovecote) -> None:
+    nothing = dovecote("agent", "check")
+    dovecote("group", "add", "a", "--jid", "console:a")
+    unknown = dovecote("agent", "check", "nobody")
+
+    assert (nothing.returncode, nothing.stdout) == (
+        0,
+        "No groups yet. The first start registers console:main.\n",
+    )
+    assert unknown.returncode == 1
+    assert "nobody" in unknown.stderr
+
+
+def test_providers_are_listed_with_their_upstream_as_it_is_set(home: Path, dovecote: Dovecote) -> None:
+    named = {"DOVECOTE_PROVIDERS__CLAUDE_CODE__BASE_URL": "http://127.0.0.1:9"}
+    (home / "dovecote.toml").write_text('providers.claude.base_url = "http://127.0.0.1:8"\n')
+
+    listed = dovecote("provider", "list", "--json", more=named)
+    table = dovecote("provider", "list")
+
+    bases = {each["name"]: each["base_url"] for each in json.loads(listed.stdout)}
+    assert bases["claude"] == "http://127.0.0.1:8"
+    assert bases["claude-code"] == "http://127.0.0.1:9"
+    assert bases["gemini"] == "https://generativelanguage.googleapis.com"
+    assert table.stdout.splitlines()[0].split() == ["PROVIDER", "DRIVER", "MODEL", "CREDENTIAL", "UPSTREAM"]
+    assert list(home.iterdir()) == [home / "dovecote.toml"]
+
+
+def test_a_broken_provider_is_listed_with_its_reason(home: Path, dovecote: Dovecote) -> None:
+    (home / "providers.toml").write_text('[mine]\ndriver = "gpt"\n', encoding="utf-8")
+
+    listed = dovecote("provider", "list")
+
+    assert listed.returncode == 0
+    assert "mine" in listed.stdout
+    assert "'builtin', 'claude', 'acp' or 'script'" in listed.stdout
+
+
+def test_the_doctor_looks_at_each_group(home: Path) -> None:
+    paths = Paths(home=home)
+    paths.ensure()
+    with closing(sqlite3.connect(paths.database)) as connection:
+        for step in shipped_migrations():
+            connection.executescript(step.sql)
+        for folder, is_main in (("a", 1), ("b", 0), ("c", 0)):
+            connection.execute(
+                "INSERT INTO groups (folder, jid, name, trigger, assistant_name, is_main, added_ms) "
+                "VALUES (?, ?, 'x', '@x', 'x', ?, 0)",
+                (folder, f"console:{folder}", is_main),
+            )
+            (paths.groups / folder).mkdir()
+        connection.commit()
+    write(home, "b", "---\nprovider: claude\n---\n")
+    write(home, "c", "---\nenv: {MY_TOKEN: x}\n---\n")
+
+    findings = agent_findings(Patient(paths=paths, settings=Settings(), pid=None))
+
+    assert [(each.what, each.health) for each in findings] == [
+        ("agent a", Health.OK),
+        ("agent b", Health.FAILURE),
+        ("agent c", Health.WARNING),
+    ]
+    assert findings[1].mend == "Set it: dovecote secret set providers/claude/api_key"

@@ -1,0 +1,1 @@
+"""The moving parts of the engine, each with a real store."""
