@@ -59,11 +59,16 @@ class ApiServer:
         from orchestrator.api.application import make_application
 
         class QuietServer(uvicorn.Server):
-            """Leaves signals to the process that it runs in."""
+            """Leaves signals to the process that it runs in, and its listener to the loop."""
 
             @contextlib.contextmanager
             def capture_signals(self) -> Iterator[None]:
                 yield
+
+            async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+                # The loop closes the listener, after it has stopped looking at it: closed before that, a
+                # connection that just arrived is accepted from nothing.
+                await super().shutdown(None)
 
         application = make_application(self._services, self._door, self._credentials, self._closing)
         config = uvicorn.Config(

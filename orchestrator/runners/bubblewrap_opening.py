@@ -8,12 +8,13 @@ import asyncio
 import json
 import os
 import resource
+import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import IO, Final
 
@@ -154,7 +155,7 @@ async def _meet(starting: _Starting, *, group: Cgroup, executor: Executor) -> Sa
     """Learn which process is the first one inside. By then it is bound to die with us."""
     with ExitStack() as undo:
         undo.callback(executor.submit, starting.process.wait)
-        undo.callback(starting.process.kill)
+        undo.callback(_kill_group, starting.process)
         # Theirs until `adopt` has ended well: a start may be cut short before that.
         undo.callback(_close_pipes, starting.process)
         status, status_transport = await listen_on(starting.status)
@@ -182,6 +183,14 @@ async def _meet(starting: _Starting, *, group: Cgroup, executor: Executor) -> Sa
         cgroup=group,
         executor=executor,
     )
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    """End bwrap and its first process inside, which in its first moments waits for bwrap for ever, even for
+    one that is dead; it is of bwrap's own group until it begins a session."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
 
 
 def _close_pipes(process: subprocess.Popen[bytes]) -> None:

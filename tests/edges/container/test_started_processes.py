@@ -16,7 +16,9 @@ async def main():
     adopt_orphans()
     # Away from its parent, from our process group and from our session, and deaf to a kind word.
     script = "setsid sh -c 'trap \\"\\" TERM; echo up; while :; do sleep 600; done' & read line"
-    left = subprocess.Popen(["sh", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    # A shell says so when what it waits for is killed first.
+    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    left = subprocess.Popen(["sh", "-c", script], **streams)
     left.stdout.readline()
     left.stdin.close()
     left.wait()
