@@ -44,7 +44,7 @@ test-agents:
 	@DOVECOTE_TEST_AGENTS=all exec $(bin)/python -m pytest tests -m agents $(PYTEST_ARGS)
 
 test-fast:
-	@$(setup_dev) && exec $(bin)/python -m pytest tests/unit $(PYTEST_ARGS)
+	@$(setup_dev) && exec $(bin)/python -m pytest tests/unit $(side_by_side) $(PYTEST_ARGS)
 
 lint:
 	@$(setup_dev)

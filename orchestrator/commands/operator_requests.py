@@ -11,7 +11,7 @@ from orchestrator.commands.command import Context
 from orchestrator.commands.services import Services
 from orchestrator.commands.tasks import task_view
 from orchestrator.contracts.callers import OperatorCaller
-from orchestrator.contracts.errors import ErrorCode, NotFound
+from orchestrator.contracts.errors import DovecoteError, ErrorCode, NotFound
 from orchestrator.contracts.ids import Jid, new_id
 from orchestrator.contracts.records.messages import StoredMessage
 from orchestrator.contracts.records.tasks import Task, TaskRun
@@ -37,7 +37,11 @@ async def ask_as_operator(services: Services, request: Wire) -> Mapping[str, obj
         allow(context.caller, command.name, command.target(tx, request))
         return command.run(tx, context, prepared)
 
-    result = await services.db.run(body)
+    try:
+        result = await services.db.run(body)
+    except DovecoteError:
+        await command.release(services, prepared)
+        raise
     await command.finish(services, result)
     return result
 

@@ -302,7 +302,7 @@ async def test_the_longest_text_that_is_allowed_is_taken(served: Served) -> None
     assert answer.status_code == 201
 
 
-async def test_a_stale_socket_is_replaced_and_none_is_left_behind(served: Served) -> None:
+async def test_what_a_crash_left_at_the_sockets_place_is_replaced_and_nothing_stays(served: Served) -> None:
     other = served.paths.run / "second.sock"
     other.write_text("left by a crash")
     second = type(served.server)(

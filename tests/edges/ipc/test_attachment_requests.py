@@ -264,7 +264,7 @@ async def test_a_stop_while_a_file_is_copied_leaves_the_box_free_and_its_request
     assert spool(world) == sorted(row["spool_name"] for row in found)
 
 
-async def test_a_box_that_is_drained_or_removed_while_a_file_is_copied_is_waited_for(live: World) -> None:
+async def test_texts_taken_and_drained_while_files_are_copied_wait_for_the_copies(live: World) -> None:
     agent = await live.agent("family")
     (workspace(live) / "big.bin").write_bytes(os.urandom(8 * 1024 * 1024))
     for number in range(5):

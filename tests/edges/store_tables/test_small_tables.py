@@ -66,14 +66,15 @@ async def test_after_a_drop_only_an_agent_that_started_later_names_the_session(d
 async def test_a_drop_ends_the_conversations_of_all_providers_and_of_living_agents(db: Database) -> None:
     def body(tx: Transaction) -> list[str | None]:
         add_group(tx)
-        sessions.keep(tx, agent(provider="claude"), "s-1", at=NOON)
+        for provider in ("claude", "codex"):
+            sessions.keep(tx, agent(provider=provider), "s-1", at=NOON)
         living = agent(provider="gemini")
         agents.add(tx, living)
         sessions.drop(tx, FAMILY, at=NOON + timedelta(seconds=5))
         sessions.keep(tx, living, "s-2", at=NOON + timedelta(seconds=6))
-        return [named(tx, "claude"), named(tx, "gemini")]
+        return [named(tx, "claude"), named(tx, "codex"), named(tx, "gemini")]
 
-    assert await db.run(body) == [None, None]
+    assert await db.run(body) == [None, None, None]
 
 
 async def test_known_chats_are_the_groups_and_the_group_chats_that_could_be_one(db: Database) -> None:

@@ -29,7 +29,7 @@ async def test_a_provider_that_fails_once_costs_time_only(agents: RealAgents, fa
         await agents.answered_in_the_end(app, "Good day.")
 
 
-async def test_a_refused_key_is_told_to_the_operator_and_the_text_answered_later(agents: RealAgents) -> None:
+async def test_a_refused_key_is_told_and_the_text_answered_later(agents: RealAgents) -> None:
     await agents.prepare()
     agents.model.play(Rule(text="hello", steps=(Fail(status=401),), has_tools=True))
 

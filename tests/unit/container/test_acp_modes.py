@@ -1,4 +1,4 @@
-"""Which session mode is set. Expected values: the tables in the document on spawning and agents.md 4."""
+"""Which session mode is set. Expected values: the table of modes in agents.md section 4."""
 
 import pytest
 from hypothesis import given

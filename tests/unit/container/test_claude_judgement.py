@@ -1,4 +1,4 @@
-"""What the end of a prompt means. Expected values: agent-programs.md part 3 and contracts.md section 2."""
+"""What the end of a prompt means. Expected values: contracts.md section 2, and what the real program said."""
 
 import pytest
 

@@ -1,6 +1,6 @@
 """How a program is started and its session opened: the table of edge cases, modes, resuming.
 
-Source: agents.md section 4, and the table at the end of the document on spawning.
+Source: agents.md section 4, and the edge cases at the end of seed 004.
 """
 
 import sys

@@ -28,7 +28,7 @@ class ClaudeHome:
         return sorted(self.configuration.glob("projects/*/*.jsonl"))
 
     def environment(self) -> dict[str, str]:
-        """What the host sets for this provider. Source: agent-programs.md part 3."""
+        """What the host sets for this provider, as `orchestrator/providers.toml` has it."""
         return {
             "DOVECOTE_AGENTS": str(self.programs),
             "DOVECOTE_CHAT": "console:family",
