@@ -156,7 +156,7 @@ def add(home_option: Path | None, new: NewGroup) -> None:
     group = at_desk(home, lambda desk: desk.add(new))
     print(f"Group {group.folder} is registered for {clean_text(group.jid)}.")
     if not group.jid.startswith(PREFIX):
-        print("No channel serves this chat yet: today there is only the console.")
+        print("Its network is served once that channel is linked and switched on: dovecote doctor")
     print(f"Its instructions are in {home.paths.group(group.folder) / 'AGENT.md'}.")
 
 

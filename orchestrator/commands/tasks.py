@@ -149,7 +149,9 @@ def resume_task(tx: Transaction, context: Context, request: ResumeTask) -> Mappi
     task = _own_task(tx, context, request)
     if task.status is TaskStatus.PAUSED:
         schedule = read_schedule(task.kind, task.schedule_value, zone=known_zone(task.timezone))
-        following = next_run(schedule, after=context.at, anchor=task.next_run_at)
+        planned = task.next_run_at
+        is_still_to_come = planned is not None and planned > context.at
+        following = planned if is_still_to_come else next_run(schedule, after=context.at, anchor=planned)
         if following is None:
             raise InvalidRequest(
                 f"Task {task.task_id!r} has no time left to run at.",

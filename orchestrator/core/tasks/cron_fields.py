@@ -5,7 +5,6 @@ reads oddly is made plain: it widens `5-5` to the whole field, gives up on `1,5#
 month beside a `#`. Source: contracts.md section 7.
 """
 
-import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -104,8 +103,11 @@ def read_cron(text: str) -> CronFields:
 
     start, of_month = f"{_written(minute)} {_written(hour)}", _written(month)
     grids = []
-    if day.numbers is not None or weekday.numbers is None:
+    # The last day is a grid of its own: croniter takes thirty numbers and `l` for all days of a month.
+    if day.numbers or (day.numbers is None and weekday.numbers is None):
         grids.append(f"{start} {_written(day)} {of_month} *")
+    if day.specials:
+        grids.append(f"{start} {','.join(day.specials)} {of_month} *")
     if weekday.numbers:
         grids.append(f"{start} * {of_month} {_joined(weekday.numbers)}")
     if weekday.specials:
@@ -248,9 +250,7 @@ def _check_days_exist(day: _Field, month: _Field) -> None:
 
 
 def _written(said: _Field) -> str:
-    if said.numbers is None:
-        return "*"
-    return ",".join(itertools.chain([_joined(said.numbers)] if said.numbers else [], said.specials))
+    return "*" if said.numbers is None else _joined(said.numbers)
 
 
 def _joined(numbers: frozenset[int]) -> str:

@@ -165,6 +165,19 @@ async def test_pausing_and_resuming_twice_changes_nothing_more(desk: Desk, famil
     assert await stored(desk, task_id) == once_resumed
 
 
+@pytest.mark.parametrize("value", ["7200000", "0 */2 * * *"])
+async def test_a_short_rest_skips_no_run(value: str, desk: Desk, family: Asker) -> None:
+    kind = "interval" if value.isdigit() else "cron"
+    task_id = await family.schedule(schedule_type=kind, schedule_value=value)
+    planned = (await stored(desk, task_id)).next_run_at
+
+    for _ in range(3):
+        await family.ask(PauseTask(task_id=task_id))
+        await family.ask(ResumeTask(task_id=task_id))
+
+    assert (await stored(desk, task_id)).next_run_at == planned
+
+
 async def test_what_is_cancelled_stays_so(desk: Desk, family: Asker) -> None:
     task_id = await family.schedule()
     await family.ask(CancelTask(task_id=task_id))

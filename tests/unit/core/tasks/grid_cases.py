@@ -121,6 +121,9 @@ cronsim: the middle and the last day
 cronsim: the 31st or the last day are one
     UTC | 0 9 31,L * * | 2026-01-30T00:00
     2026-01-31T09:00  2026-02-28T09:00  2026-03-31T09:00
+hand: all days but the first, and the last, are not all days
+    UTC | 0 9 2-31,L * * | 2026-01-31T10:00
+    2026-02-02T09:00  2026-02-03T09:00
 cronsim: the second Friday
     UTC | 0 9 * * FRI#2 | 2026-01-01T00:00
     2026-01-09T09:00  2026-02-13T09:00  2026-03-13T09:00
