@@ -45,7 +45,7 @@ def host_port(text: str) -> HostPort | None:
 
 def _destination(text: str) -> str:
     if text != PROVIDER_TOOLS and host_port(text) is None:
-        raise ValueError(f"host:port with a name and no address, such as pypi.org:443, or {PROVIDER_TOOLS}")
+        raise ValueError(f"host:port with a name and no address, such as a.example:443, or {PROVIDER_TOOLS}")
     return text
 
 

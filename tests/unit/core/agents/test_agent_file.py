@@ -34,7 +34,7 @@ budget:
   tokens_per_day: 200000
   usd_per_month: 5
 egress:
-  - PyPI.org:443
+  - A.example:443
   - provider-tools
 locale: de-AT
 ---
@@ -64,7 +64,7 @@ def test_every_field_is_read() -> None:
     ]
     assert (fields.tools, fields.max_turns, fields.locale) == (["chat"], 12, "de-AT")
     assert (fields.budget.tokens_per_day, fields.budget.usd_per_month) == (200_000, 5.0)
-    assert fields.hosts == (HostPort(host="pypi.org", port=443),)
+    assert fields.hosts == (HostPort(host="a.example", port=443),)
     assert (file.body, file.is_template) == ("You are a scout.", True)
 
 
@@ -101,7 +101,7 @@ def test_a_name_without_a_value_is_as_if_it_were_not_there() -> None:
         ("tools: chat", "tools", "a list"),
         ("tools: [chat, spawn]", "tools[1]", "'chat', 'tasks' or 'groups'"),
         ("egress: ['10.0.0.1:443']", "egress[0]", "host:port with a name"),
-        ("egress: ['example.org']", "egress[0]", "such as pypi.org:443"),
+        ("egress: ['example.org']", "egress[0]", "such as a.example:443"),
         ("egress: ['example.org:99999']", "egress[0]", "host:port"),
         ("egress: ['[::1]:443']", "egress[0]", "host:port"),
         ("locale: 'x y'", "locale", "of the form"),

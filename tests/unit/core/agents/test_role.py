@@ -101,7 +101,7 @@ def test_the_start_prompt_is_the_facts_then_all_groups_then_the_groups_own() -> 
     shared = parse_agent_file("For all.", where="A")
     own = parse_agent_file("---\n---\nFor {{ chat_name }}.", where="B")
 
-    prompt = start_prompt((shared, own), run_facts(hosts=(HostPort(host="pypi.org", port=443),)))
+    prompt = start_prompt((shared, own), run_facts(hosts=(HostPort(host="a.example", port=443),)))
 
     envelope, _, roles = prompt.partition("</dovecote>\n\n")
     assert roles == "For all.\n\nFor Family."
@@ -112,7 +112,7 @@ def test_the_start_prompt_is_the_facts_then_all_groups_then_the_groups_own() -> 
         "de",
         "/workspace/group",
         "chat, tasks",
-        "pypi.org:443",
+        "a.example:443",
     ):
         assert fact in envelope
 
