@@ -36,11 +36,14 @@ class WatchfilesHints:
 
     async def run(self, report: Report) -> None:
         """Report additions, with watches that overlap when the set of directories changes."""
+        failure: BaseException | None = None
         try:
             async with asyncio.TaskGroup() as watches:
                 await self._renew_for_ever(watches, report)
         except* (OSError, WatchfilesRustInternalError) as group:
-            raise OSError(f"watchfiles: {group.exceptions[0]}") from group
+            failure = group.exceptions[0]
+        # Not raised above: what leaves an `except*` is a group in some versions.
+        raise OSError(f"watchfiles: {failure}") from failure
 
     async def _renew_for_ever(self, watches: asyncio.TaskGroup, report: Report) -> None:
         stop: asyncio.Event | None = None

@@ -89,17 +89,23 @@ class Conversation:
 
         silence_s: the longest time without any line. Raises ConversationOver.
         """
+        last: StateIs | None = None
+        why = ""
         try:
             async with asyncio.TaskGroup() as tasks:
                 lanes = Lanes(tasks, take, confirm=self._confirm)
                 try:
-                    return await self._hear(lanes, silence_s=silence_s, connect_within_s=connect_within_s)
+                    last = await self._hear(lanes, silence_s=silence_s, connect_within_s=connect_within_s)
                 finally:
                     lanes.stop()
         except* ConversationOver as group:
-            raise ConversationOver(str(group.exceptions[0])) from None
+            why = str(group.exceptions[0])
         finally:
             self._end_wishes()
+        if last is None:
+            # Not raised above: what leaves an `except*` is a group in some versions.
+            raise ConversationOver(why)
+        return last
 
     async def _hear(self, lanes: Lanes, *, silence_s: float, connect_within_s: float) -> StateIs:
         loop = asyncio.get_running_loop()

@@ -17,6 +17,7 @@ from tests.agreement.runners.leaver import AGENT
 from tests.agreement.runners.stage import Stage, eventually, open_runner, read_line, run
 
 ROOT = Path(__file__).resolve().parents[3]
+READS = "import sys; sys.stdin.read()"
 
 
 @pytest.mark.parametrize("code", [0, 1, 3, 127])
@@ -192,11 +193,11 @@ async def test_a_cancelled_start_leaves_nothing(
 
 async def test_twenty_starts_leave_no_descriptor_open(runner: DescribedRunner, stage: Stage) -> None:
     for _ in range(8):  # until the engine's connections that are kept for later have settled
-        await run(runner, stage.plan("pass"))
+        await run(runner, stage.plan(READS))
     before = len(os.listdir("/proc/self/fd"))
 
     for _ in range(20):
-        await run(runner, stage.plan("pass"))
+        await run(runner, stage.plan(READS))
 
     # A closed transport gives its descriptor back in the loop's next round.
     await eventually(lambda: len(os.listdir("/proc/self/fd")) <= before)
