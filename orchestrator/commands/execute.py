@@ -73,7 +73,9 @@ async def execute_requests(
 
     try:
         outcomes = await services.db.run(body)
-    except BaseException:
+    # Not after a cancellation: the batch may be committed, and what it then needs stays. What nothing needs
+    # is swept at the next start.
+    except Exception:
         for asked, each in zip(batch, prepared, strict=True):
             await _release(services, asked, each)
         raise
