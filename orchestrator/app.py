@@ -146,9 +146,11 @@ async def running(
         stack.push_async_callback(database.close)
         clock = parts.clock or SystemClock()
         console = ConsoleChannel(clock=clock, wakeups=wakeups, file_path=paths.console_file)
+        group = asyncio.TaskGroup()
         networks = network_channels(
             settings,
             paths,
+            tasks=group,
             clock=clock,
             on_state=lambda state, owns: note_channel_state(services, state, owns=owns),
             on_same=lambda pairs: join_contacts(services, pairs),
@@ -208,7 +210,7 @@ async def running(
             egress=egress,
             meter=meter,
         )
-        async with asyncio.TaskGroup() as group:
+        async with group:
             activities = Activities(group, services.troubles)
             app = App(
                 services=services,

@@ -1,5 +1,6 @@
 """The channels that the settings switch on, besides the console. What is off is not even loaded."""
 
+import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
@@ -19,16 +20,28 @@ OnSame = Callable[[Sequence[tuple[Jid, Jid]]], Awaitable[None]]
 
 
 def network_channels(
-    settings: Settings, paths: Paths, *, clock: Clock, on_state: OnState, on_same: OnSame
+    settings: Settings,
+    paths: Paths,
+    *,
+    tasks: asyncio.TaskGroup,
+    clock: Clock,
+    on_state: OnState,
+    on_same: OnSame,
 ) -> list[Channel]:
-    """Those that are enabled, not connected yet."""
+    """Those that are enabled, not connected yet. tasks: owns what they keep running."""
     if not settings.whatsapp.enabled:
         return []
-    return [_whatsapp(settings, paths, clock=clock, on_state=on_state, on_same=on_same)]
+    return [_whatsapp(settings, paths, tasks=tasks, clock=clock, on_state=on_state, on_same=on_same)]
 
 
 def _whatsapp(
-    settings: Settings, paths: Paths, *, clock: Clock, on_state: OnState, on_same: OnSame
+    settings: Settings,
+    paths: Paths,
+    *,
+    tasks: asyncio.TaskGroup,
+    clock: Clock,
+    on_state: OnState,
+    on_same: OnSame,
 ) -> Channel:
     from orchestrator.channels.whatsapp.bridge import BridgeState
     from orchestrator.channels.whatsapp.channel import (
@@ -73,5 +86,5 @@ def _whatsapp(
         pace=PaceRule(chat_per_minute=wanted.chat_per_minute, all_per_minute=wanted.all_per_minute),
         format_text=to_whatsapp,
     )
-    channel = WhatsAppChannel(plan, clock=clock, on_state=note, on_same=on_same, random=Random())
+    channel = WhatsAppChannel(plan, tasks=tasks, clock=clock, on_state=note, on_same=on_same, random=Random())
     return channel

@@ -1,5 +1,6 @@
 """A group on WhatsApp, with the double of its child at the far end of the descriptor."""
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -46,10 +47,13 @@ async def choir(home: HomeOnDisk, far: FarEnd) -> AsyncIterator[App]:
         pace=PaceRule(chat_per_minute=1e6, all_per_minute=1e6, jitter_s=0),
         format_text=to_whatsapp,
     )
-    channel = WhatsAppChannel(plan, clock=SystemClock(), on_state=on_state, on_same=on_same, random=Random(1))
-    parts = Replacements(channels=[channel], serves_api=False)
-    async with running(opened.settings, opened.paths, replacements=parts) as app:
-        yield app
+    async with asyncio.TaskGroup() as tasks:
+        channel = WhatsAppChannel(
+            plan, tasks=tasks, clock=SystemClock(), on_state=on_state, on_same=on_same, random=Random(1)
+        )
+        parts = Replacements(channels=[channel], serves_api=False)
+        async with running(opened.settings, opened.paths, replacements=parts) as app:
+            yield app
 
 
 async def test_a_message_in_a_group_is_answered_in_the_group(home: HomeOnDisk, open_path: Path) -> None:

@@ -53,9 +53,18 @@ class WhatsAppChannel:
     name = "whatsapp"
 
     def __init__(
-        self, plan: ChannelPlan, *, clock: Clock, on_state: OnState, on_same: OnSame, random: Random
+        self,
+        plan: ChannelPlan,
+        *,
+        tasks: asyncio.TaskGroup,
+        clock: Clock,
+        on_state: OnState,
+        on_same: OnSame,
+        random: Random,
     ) -> None:
+        """tasks: owns what keeps the link, from `connect` to `close`; entered by then."""
         self._plan = plan
+        self._tasks = tasks
         self._clock = clock
         self._on_state = on_state
         self._on_same = on_same
@@ -98,7 +107,7 @@ class WhatsAppChannel:
             on_state=self._on_state,
             rule=plan.rule,
         )
-        self._running = asyncio.create_task(  # noqa: TID251 - `connect` returns; `close` ends the task
+        self._running = self._tasks.create_task(
             self._keep(bridge, self._taker(inbox)), name="whatsapp bridge"
         )
         await bridge.opened()

@@ -40,7 +40,7 @@ class Network:
     received: Callable[[int], bytes]
 
 
-def console_network(directory: Path) -> Network:
+def console_network(directory: Path, tasks: asyncio.TaskGroup) -> Network:
     """The terminal."""
     paths = Paths(home=directory)
     paths.ensure()
@@ -59,7 +59,7 @@ def console_network(directory: Path) -> Network:
     )
 
 
-def file_network(directory: Path) -> Network:
+def file_network(directory: Path, tasks: asyncio.TaskGroup) -> Network:
     """The directory."""
     chat, written = Jid("file:main"), iter(range(1_000))
 
@@ -79,7 +79,7 @@ def file_network(directory: Path) -> Network:
     )
 
 
-def whatsapp_network(directory: Path) -> Network:
+def whatsapp_network(directory: Path, tasks: asyncio.TaskGroup) -> Network:
     """WhatsApp, with the double of its child at the far end of the descriptor."""
     far = FarEnd(directory)
     far.link()
@@ -98,7 +98,7 @@ def whatsapp_network(directory: Path) -> Network:
     plan = ChannelPlan(session=far.session, command=far.command, pace=pace)
     return Network(
         channel=WhatsAppChannel(
-            plan, clock=SystemClock(), on_state=on_state, on_same=on_same, random=Random(1)
+            plan, tasks=tasks, clock=SystemClock(), on_state=on_state, on_same=on_same, random=Random(1)
         ),
         chat=Jid("120363000000000001@g.us"),
         foreign=Jid("console:main"),
@@ -112,9 +112,10 @@ NETWORKS = {"console": console_network, "file": file_network, "whatsapp": whatsa
 
 @pytest.fixture(params=NETWORKS)
 async def network(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Network]:
-    made = NETWORKS[request.param](tmp_path)
-    yield made
-    await made.channel.close()
+    async with asyncio.TaskGroup() as tasks:
+        made = NETWORKS[request.param](tmp_path, tasks)
+        yield made
+        await made.channel.close()
 
 
 class Kept:
@@ -289,7 +290,7 @@ async def test_the_file_channel_fails_as_often_as_it_is_told(
 
 
 async def test_the_file_channel_keeps_a_message_until_it_is_stored(tmp_path: Path) -> None:
-    network = file_network(tmp_path)
+    network = file_network(tmp_path, asyncio.TaskGroup())
     met: list[str] = []
 
     async def inbox(message: InboundMessage) -> None:

@@ -1,5 +1,6 @@
 """The WhatsApp channel with the double at the far end of the descriptor."""
 
+import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
@@ -95,15 +96,16 @@ async def make_desk(tmp_path: Path) -> AsyncIterator[MakeDesk]:
             same.extend(pairs)
 
         channel = WhatsAppChannel(
-            plan, clock=SystemClock(), on_state=on_state, on_same=on_same, random=Random(1)
+            plan, tasks=tasks, clock=SystemClock(), on_state=on_state, on_same=on_same, random=Random(1)
         )
         desk = Desk(far=far, channel=channel, states=states, same=same)
         made.append(desk)
         return desk
 
-    yield make
-    for each in made:
-        await each.channel.close()
+    async with asyncio.TaskGroup() as tasks:
+        yield make
+        for each in made:
+            await each.channel.close()
 
 
 @pytest.fixture
