@@ -9,7 +9,7 @@ from orchestrator.contracts.ids import TurnId, is_file_name
 from orchestrator.contracts.wire.boxes import TurnAck
 from orchestrator.contracts.wire.codec import WireError, from_plain, parse_json, to_plain
 from orchestrator.contracts.wire.container_io import TurnEnded
-from orchestrator.ipc.box import REQUEST_SUFFIX
+from orchestrator.ipc.box_files import REQUEST_SUFFIX
 from orchestrator.store.entry import Entry
 from orchestrator.store.safe_dir import SafeDir
 from orchestrator.store.unsafe import UnsafeEntry

@@ -5,10 +5,9 @@ reach it there any more. Source: contracts.md section 3.
 """
 
 import itertools
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Self
 
 from orchestrator.contracts.ids import BoxName, is_file_name, is_folder_name
 from orchestrator.contracts.wire.boxes import (
@@ -20,15 +19,9 @@ from orchestrator.contracts.wire.boxes import (
 )
 from orchestrator.contracts.wire.codec import to_json
 from orchestrator.contracts.wire.replies import Reply
-from orchestrator.ipc.parse import MAX_REQUEST_BYTES
-from orchestrator.store.entry import ReadFile
+from orchestrator.ipc.box_files import ASIDE, REQUEST_SUFFIX, BoxFiles, aside
 from orchestrator.store.safe_dir import SafeDir
-from orchestrator.store.unsafe import NotRegular, Unreadable, UnsafeEntry, Vanished
-
-TAKEN: Final = ".taken"
-"""Where a request file is moved to be acknowledged, in the host's own directory of the box."""
-REQUEST_SUFFIX: Final = ".json"
-_ASIDE: Final = ".aside-"
+from orchestrator.store.unsafe import NotRegular, UnsafeEntry, Vanished
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,14 +60,14 @@ class Box:
     def __init__(self, name: BoxName, root: SafeDir, directories: Mapping[str, SafeDir]) -> None:
         self.name = name
         self._root = root
-        self._directories = directories
         owner = directories[INPUT].itself()
         self._uid, self._gid = owner.uid, owner.gid
         self._identities = {
             each: (itself.device, itself.inode)
             for each, itself in ((each, held.itself()) for each, held in directories.items())
         }
-        self._is_shared = root.itself().mode & 0o001 != 0
+        is_shared = root.itself().mode & 0o001 != 0
+        self.files = BoxFiles(root, directories, readers_gid=self._gid if is_shared else None)
 
     @classmethod
     def make(cls, ipc: SafeDir, name: BoxName, *, uid: int | None, gid: int | None) -> Self:
@@ -110,7 +103,7 @@ class Box:
                     uid, gid = (None, None) if owner is None or not owner.is_dir else (owner.uid, owner.gid)
                     held = root.make_child(directory, mode=0o700, uid=uid, gid=gid)
                 directories[directory] = held
-            _clear_taken(root)  # its effect is committed: it was moved there after that
+            BoxFiles(root, directories, readers_gid=None).end_taken()
         except BaseException:
             _close(root, directories)
             raise
@@ -118,10 +111,7 @@ class Box:
 
     def directory(self, name: str) -> SafeDir:
         """One of the box's directories. An agent of our own user may have closed it: it is opened again."""
-        self._root.mend()
-        directory = self._directories[name]
-        directory.mend()
-        return directory
+        return self.files.directory(name)
 
     @property
     def owner(self) -> tuple[int, int]:
@@ -146,41 +136,6 @@ class Box:
             return Listing(requests=[], directories=[], is_over=False, is_closed=True)
         return Listing(requests=sorted(requests), directories=directories, is_over=count > max_entries)
 
-    def read(self, directory: str, name: str) -> ReadFile:
-        """The content of a request file. Raises UnsafeEntry kinds."""
-        try:
-            return self._directories[directory].read(name, MAX_REQUEST_BYTES)
-        except Unreadable:  # perhaps only because the directory was closed
-            return self.directory(directory).read(name, MAX_REQUEST_BYTES)
-
-    def acknowledge(self, directory: str, name: str, seen: ReadFile) -> bool:
-        """Remove the file that was read as `seen`; False if another one bears its name by now.
-
-        It is moved into the host's own directory and compared there, where nobody can exchange it:
-        by inode, size and time of writing, since moving changes the inode's own time. Another file
-        goes back under a fresh name that sorts beside the old one, and is a request of its own.
-        """
-        try:
-            self._take_out(directory, name)
-        except Vanished:
-            return True
-        # Removed at once: ext4 writes a fresh file out when it is renamed over another, forty times as slow.
-        if self._root.remove_if_same(TAKEN, seen):
-            return True
-        fresh = f"{name.removesuffix(REQUEST_SUFFIX)[:100]}-{secrets.token_hex(4)}{REQUEST_SUFFIX}"
-        self._root.rename(TAKEN, fresh, to=self._directories[directory])
-        return False
-
-    def _take_out(self, directory: str, name: str) -> None:
-        """Move it to `TAKEN`. Raises UnsafeEntry or OSError where that cannot be; then it is still there."""
-        try:
-            self._directories[directory].rename(name, TAKEN, to=self._root)
-        except Vanished:
-            raise
-        except UnsafeEntry:
-            _clear_taken(self._root)
-            self.directory(directory).rename(name, TAKEN, to=self._root)
-
     def put_away(self, directory: str, name: str) -> None:
         """Remove what is no request file, whatever it is; a directory goes out of the agent's reach."""
         try:
@@ -188,16 +143,15 @@ class Box:
         except NotRegular:
             held = self.directory(directory)
             held.mend_child(name)  # a directory moves only with the right to write in it
-            held.rename(name, _aside(), to=self._root)
+            held.rename(name, aside(), to=self._root)
 
     def write_reply(self, reply: Reply) -> None:
         """Put the answer into `replies`, in one step. Its `request_id` must keep the rule of names."""
-        raw = to_json(reply).encode("utf-8", "replace")
-        self._write_readable(self.directory(REPLIES), f"{reply.request_id}{REQUEST_SUFFIX}", raw)
+        self.files.write_reply(reply.request_id, to_json(reply).encode("utf-8", "replace"))
 
     def write_snapshot(self, name: str, raw: bytes) -> None:
         """Put a file into the box itself, in one step."""
-        self._write_readable(self._root, name, raw)
+        self.files.write_readable(self._root, name, raw)
 
     def last_changes(self) -> dict[str, int | None]:
         """Of each request directory, when its entries last changed; None if it is not ours any more."""
@@ -246,18 +200,9 @@ class Box:
             if (entry.mtime_ns < before_ns or is_surplus) and not entry.is_dir:
                 replies.remove(entry.name)
 
-    def _write_readable(self, directory: SafeDir, name: str, raw: bytes) -> None:
-        """A file that the agent can read, by its group, and not write."""
-        directory.write_atomically(
-            name,
-            raw,
-            mode=0o640 if self._is_shared else 0o600,
-            gid=self._gid if self._is_shared else None,
-        )
-
     def close(self) -> None:
         """Give the descriptors back. May be called again."""
-        _close(self._root, self._directories)
+        self.files.close()
 
 
 def _open_or_set_aside(root: SafeDir, directory: str) -> SafeDir | None:
@@ -267,25 +212,12 @@ def _open_or_set_aside(root: SafeDir, directory: str) -> SafeDir | None:
     except Vanished:
         return None
     except (UnsafeEntry, PermissionError):
-        root.rename(directory, _aside())
+        root.rename(directory, aside())
         return None
 
 
-def _clear_taken(root: SafeDir) -> None:
-    """Nothing lies under `TAKEN` after this, also where an agent without walls put a directory there."""
-    try:
-        root.remove(TAKEN)
-    except NotRegular:
-        root.mend_child(TAKEN)
-        root.rename(TAKEN, _aside())
-
-
-def _aside() -> str:
-    return f"{_ASIDE}{secrets.token_hex(8)}"
-
-
 def _is_ours(name: str) -> bool:
-    return name in BOX_DIRECTORIES or name.startswith(_ASIDE)
+    return name in BOX_DIRECTORIES or name.startswith(ASIDE)
 
 
 def _close(root: SafeDir, directories: Mapping[str, SafeDir]) -> None:

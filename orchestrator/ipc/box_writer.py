@@ -22,7 +22,8 @@ from orchestrator.contracts.wire.boxes import (
 from orchestrator.contracts.wire.codec import to_json
 from orchestrator.contracts.wire.replies import Reply
 from orchestrator.ipc.acks import read_acks
-from orchestrator.ipc.box import REQUEST_SUFFIX, Box
+from orchestrator.ipc.box import Box
+from orchestrator.ipc.box_files import REQUEST_SUFFIX
 from orchestrator.ipc.threads import in_thread
 from orchestrator.store.unsafe import HOST_TROUBLE, UnsafeEntry, Vanished
 

@@ -33,8 +33,8 @@ from orchestrator.store.unsafe import UnsafeEntry, Vanished
 
 _log = structlog.get_logger(__name__)
 _GONE: Final = ".gone-"
-_THREADS: Final = 3
-"""One for the intake, one for a removal, and one that is free for a follow-up."""
+_THREADS: Final = 4
+"""Two for the intake, one for a removal, and one that is free for a follow-up."""
 _SLICE: Final = 2_000
 _MAX_BOXES: Final = 100_000
 
@@ -196,6 +196,7 @@ class BoxKeeper:
         """Give every descriptor and thread back; the boxes stay on the disk. `run` has ended."""
         for name in list(self._writers):
             await self._let_go(name)
+        await self._intake.end()
         self._quarantine.close()
         self._ipc.close()
         self._executor.shutdown(wait=False)

@@ -4,7 +4,8 @@ Source: contracts.md section 3.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from typing import Final
@@ -17,23 +18,22 @@ from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.errors import ErrorCode
 from orchestrator.contracts.ids import BoxName
 from orchestrator.contracts.wire.boxes import REQUEST_DIRECTORIES
-from orchestrator.core.batch_size import LEAST, Pace, batch_size
-from orchestrator.ipc.box import Box, Listing
+from orchestrator.core.batch_size import LEAST, batch_size
+from orchestrator.ipc.box import Box
+from orchestrator.ipc.bulk import Bulk
+from orchestrator.ipc.desk import Desk
 from orchestrator.ipc.hints import Place
 from orchestrator.ipc.lane import IntakeLimits, Lane
 from orchestrator.ipc.parse import ParsedRequest, Refusal
 from orchestrator.ipc.quarantine import Quarantine
-from orchestrator.ipc.reading import Candidate, Item, NotNow, read_candidate, refuse_unread
+from orchestrator.ipc.reading import Candidate, Item, NotNow, refuse_unread
 from orchestrator.ipc.submitter import Submitter
+from orchestrator.ipc.taking import Taker, wait_out
 from orchestrator.ipc.threads import in_thread
-from orchestrator.store.unsafe import HOST_TROUBLE, UnsafeEntry
 
 _log = structlog.get_logger(__name__)
 
 ALL_DIRECTORIES: Final = frozenset(REQUEST_DIRECTORIES)
-_UNFINISHED_S: Final = 0.5
-"""A file that is not JSON is given this long: its writer may not know of temporary names."""
-_AGAIN_S: Final = 0.25
 _AT_LEAST_S: Final = 0.001
 _TROUBLE_S: Final = 10.0
 """So long a dead agent's box waits until it can be read."""
@@ -51,7 +51,13 @@ _NOT_READ: Final = Refusal(
 )
 _LONG_AT_ONCE: Final = 2
 """So many boxes are dealt with beside the others; more would take the threads that starts of agents need."""
-_NOTHING: Final = Listing(requests=[], directories=[], is_over=False)
+_FORGET_AFTER_S: Final = 0.2
+"""A commit of its own, for which a request that comes meanwhile would have to wait."""
+_HOME_AFTER_S: Final = 10.0
+"""So long without any request, and the clerk goes home."""
+_FEW: Final = 3
+_MAX_QUICK: Final = 5
+"""So many boxes of few files overtake full ones; where there are more, they are the batch."""
 
 
 class Intake:
@@ -67,15 +73,26 @@ class Intake:
         on_violation: Callable[[BoxName, str], None],
     ) -> None:
         self._clock = services.clock
-        self._submitter = Submitter(services, quarantine=quarantine, executor=executor)
+        self._news = asyncio.Event()
+        self._heard_of: set[BoxName] = set()
+        self._calm_since: float | None = None
+        self._desk = Desk(executor)
+        self._taker = Taker(desk=self._desk, executor=executor, clock=services.clock)
+        self._submitter = Submitter(services, desk=self._desk, quarantine=quarantine, executor=executor)
+        self._bulk = Bulk(
+            desk=self._desk,
+            taker=self._taker,
+            submitter=self._submitter,
+            put_beside=self._put_beside,
+            on_progress=self._news.set,
+            clock=services.clock,
+        )
         self._executor = executor
         self._limits = limits
         self._on_violation = on_violation
         self._lanes: dict[BoxName, Lane] = {}
         self._one_at_a_time = asyncio.Lock()
-        self._news = asyncio.Event()
         self._beside: asyncio.TaskGroup | None = None
-        self._pace: Pace | None = None
         self._long_ones = asyncio.Semaphore(_LONG_AT_ONCE)
 
     def add(self, caller: AgentCaller, box: Box) -> None:
@@ -87,7 +104,7 @@ class Intake:
         """Take no more of that box; when this returns no thread is in it."""
         lane = self._lanes.pop(name, None)
         async with self._one_at_a_time:
-            pass
+            await self._bulk.settled()
         if lane is not None:
             await lane.is_idle.wait()
 
@@ -108,6 +125,7 @@ class Intake:
             for place in places:
                 if place.box in self._lanes:
                     self._lanes[place.box].stale.add(place.directory)
+                    self._heard_of.add(place.box)
         self._news.set()
 
     def report(self, lane: Lane, sentence: str) -> None:
@@ -122,8 +140,10 @@ class Intake:
             try:
                 while True:
                     self._news.clear()
-                    if await self.pass_once() == 0:
-                        await self._submitter.forget_gone()
+                    if await self.pass_once() > 0:
+                        self._calm_since = None
+                    else:
+                        await self._use_calm()
                         await self._wait_for_news()
             finally:
                 self._beside = None
@@ -131,7 +151,11 @@ class Intake:
     async def pass_once(self) -> int:
         """One batch over all boxes; how many files were looked at."""
         async with self._one_at_a_time:
-            return await self._pass(list(self._lanes.values()), only=ALL_DIRECTORIES, is_last=False)
+            return await self._pass_over_all(self._beside)
+
+    async def end(self) -> None:
+        """Give back what it holds beside lanes. `run` has ended."""
+        await self._desk.send_clerk_home()
 
     async def take_from(
         self, lane: Lane, *, only: frozenset[str], is_last: bool
@@ -143,9 +167,10 @@ class Intake:
         while True:
             await lane.is_idle.wait()
             async with self._one_at_a_time:
-                if lane.is_idle.is_set():  # no pass has begun with it while we waited for the lock
+                await self._bulk.settled()
+                if lane.is_idle.is_set():  # no pass has begun with it while we waited
                     lane.stale |= only
-                    await self._pass([lane], only=only, is_last=is_last)
+                    await self._pass_over(lane, only=only, is_last=is_last)
                     break
         await lane.is_idle.wait()
         await self._submitter.forget_gone()
@@ -168,7 +193,7 @@ class Intake:
         """Keep the first 200 requests of a dead agent's box for the operator, with the reason why not."""
         async with self._one_at_a_time:
             left = sorted(await self._left(lane, ALL_DIRECTORIES))
-            kept = [Candidate(lane=lane, directory=directory, name=name) for directory, name in left if name]
+            kept = [Candidate.of(lane, directory, name) for directory, name in left if name]
             for first in range(0, min(len(kept), _MAX_REFUSED), _REFUSED_AT_ONCE):
                 some = kept[first : min(first + _REFUSED_AT_ONCE, _MAX_REFUSED)]
                 found = await in_thread(self._executor, partial(_refuse_all, some, refusal))
@@ -184,8 +209,9 @@ class Intake:
         return max(lane.ready_at - self._clock.monotonic(), 0.0)
 
     async def _left(self, lane: Lane, only: frozenset[str]) -> frozenset[tuple[str, str]]:
+        await self._bulk.settled()
         places = [(lane, directory) for directory in REQUEST_DIRECTORIES if directory in only]
-        listings = await in_thread(self._executor, lambda: self._read_listings(places))
+        listings = await self._taker.listings(places, max_entries=self._limits.max_entries)
         return frozenset(
             (directory, name)
             for (_, directory), listing in zip(places, listings, strict=True)
@@ -193,9 +219,34 @@ class Intake:
             if not lane.is_passed_over(directory, name)
         )
 
+    async def _use_calm(self) -> None:
+        """What can wait until nothing has come for a while."""
+        now = self._clock.monotonic()
+        if not self._bulk.is_settled:
+            self._calm_since = None
+            return
+        if self._calm_since is None:
+            self._calm_since = now
+        if now >= self._calm_since + _FORGET_AFTER_S and self._submitter.has_gone:
+            await self._submitter.forget_gone()
+            if self._submitter.has_gone:
+                self._calm_since = now = self._clock.monotonic()  # the store is away: once more in a while
+        if now >= self._calm_since + _HOME_AFTER_S:
+            await self._desk.send_clerk_home()
+
+    def _next_use_of_calm(self) -> list[float]:
+        """When there is more to do in the calm; monotonic seconds."""
+        if self._calm_since is None:
+            return []
+        waits = [_FORGET_AFTER_S] if self._submitter.has_gone else []
+        waits += [_HOME_AFTER_S] if self._desk.clerk is not None else []
+        return [self._calm_since + wait_s for wait_s in waits]
+
     async def _wait_for_news(self) -> None:
-        idle = [lane for lane in self._lanes.values() if lane.is_idle.is_set()]
-        looks = [at for lane in idle if (at := lane.next_look()) is not None]
+        looks = self._next_use_of_calm()
+        if self._bulk.has_room:  # else it will say when it has
+            idle = [lane for lane in self._lanes.values() if lane.is_idle.is_set()]
+            looks += [at for lane in idle if (at := lane.next_look()) is not None]
         wait_s = max(min(looks) - self._clock.monotonic(), _AT_LEAST_S) if looks else None
         try:
             async with asyncio.timeout(wait_s):
@@ -203,42 +254,76 @@ class Intake:
         except TimeoutError:
             return  # a box may be served again
 
-    async def _pass(self, lanes: Sequence[Lane], *, only: frozenset[str], is_last: bool) -> int:
-        """One batch of these boxes. The caller holds the lock."""
+    async def _pass_over(self, lane: Lane, *, only: frozenset[str], is_last: bool) -> None:
+        """One batch of this box alone, dealt with when this returns but for requests that take long."""
         now = self._clock.monotonic()
-        ready = [lane for lane in lanes if lane.ready_at <= now and lane.is_idle.is_set()]
+        ready = [lane] if lane.ready_at <= now else []
         await self._list(ready, only, now)
-        candidates = self._choose(ready, only, now)
-        if not candidates:
-            return 0
-        found = await in_thread(
-            self._executor, lambda: [read_candidate(candidate, is_last=is_last) for candidate in candidates]
-        )
-        items = [
-            item for item in found if isinstance(item, Item) and self._is_ready(item, now, is_last=is_last)
-        ]
-        for item in found:
-            if isinstance(item, Item):
-                item.candidate.lane.troubled_since = None
-        for other in found:
-            if isinstance(other, NotNow):
-                self._pass_by(other, now)
-        await self._submitter.deal_with(self._put_beside(items))
-        if len(candidates) >= LEAST:
-            self._pace = Pace(files=len(candidates), took_s=self._clock.monotonic() - now)
+        await self._take(self._choose(ready, only, now), is_last=is_last)
+
+    async def _pass_over_all(self, beside: asyncio.TaskGroup | None) -> int:
+        """One batch of the live boxes; how many files were chosen. beside: where many are dealt with."""
+        now = self._clock.monotonic()
+        if self._bulk.has_room:
+            ready = [lane for lane in self._lanes.values() if lane.has_work(now) and lane.is_idle.is_set()]
+            self._heard_of.clear()
+            await self._list(ready, ALL_DIRECTORIES, now)
+        else:
+            ready = await self._few_of_those_heard_of(now)
+        candidates = self._choose(ready, ALL_DIRECTORIES, now)
+        if beside is None or (self._bulk.is_settled and len(candidates) < LEAST):
+            await self._take(candidates, is_last=False)
+        else:
+            self._take_beside(candidates, beside)
         return len(candidates)
+
+    async def _take(self, candidates: Sequence[Candidate], *, is_last: bool) -> None:
+        items = await self._taker.read(candidates, is_last=is_last, are_many=False)
+        await self._submitter.deal_with(self._put_beside(items))
+
+    def _take_beside(self, candidates: Sequence[Candidate], beside: asyncio.TaskGroup) -> None:
+        """Boxes of few files do not wait for those of many."""
+        quick = _quick_ones(candidates)
+        for lane in quick:
+            own = [each for each in candidates if each.lane is lane]
+            self._begin_apart(lane, self._take_few(own), beside)
+        if rest := [each for each in candidates if each.lane not in quick]:
+            self._bulk.begin(rest, beside=beside)
+
+    async def _few_of_those_heard_of(self, now: float) -> list[Lane]:
+        """Boxes that may be served while no batch can begin: they have few files, and none under way."""
+        heard_of = [self._lanes[name] for name in self._heard_of if name in self._lanes]
+        self._heard_of.clear()
+        ready = [
+            lane
+            for lane in heard_of
+            if lane.ready_at <= now and lane.is_idle.is_set() and not lane.has_under_way
+        ]
+        await self._list(ready, ALL_DIRECTORIES, now)
+        return [lane for lane in ready if lane.waiting(ALL_DIRECTORIES) <= _FEW][:_MAX_QUICK]
+
+    async def _take_few(self, candidates: Sequence[Candidate]) -> None:
+        items = await self._taker.read(candidates, is_last=False, are_many=False)
+        if any(_takes_long(item) for item in items):
+            await self._deal_beside(items)
+        else:
+            await self._submitter.deal_with(items)
+
+    def _begin_apart(self, lane: Lane, work: Coroutine[None, None, None], beside: asyncio.TaskGroup) -> None:
+        """Deal with a whole box beside the others."""
+        lane.is_idle.clear()
+        task = beside.create_task(work, name=f"requests of {lane.box.name}")
+        # Also of one that is cancelled before it begins: whoever removes the box waits for this.
+        task.add_done_callback(partial(self._set_idle, lane))
 
     def _put_beside(self, items: Sequence[Item]) -> Sequence[Item]:
         """Deal with boxes whose requests take long to prepare beside the others; the items of those."""
-        long_ones = {item.candidate.lane for item in items if _takes_long(item)}
+        long_ones = dict.fromkeys(item.candidate.lane for item in items if _takes_long(item))
         if self._beside is None or not long_ones:
             return items
         for lane in long_ones:
-            lane.is_idle.clear()
             own = [item for item in items if item.candidate.lane is lane]
-            task = self._beside.create_task(self._deal_beside(own), name=f"long requests of {lane.box.name}")
-            # Also of one that is cancelled before it begins: whoever removes the box waits for this.
-            task.add_done_callback(partial(self._set_idle, lane))
+            self._begin_apart(lane, self._deal_beside(own), self._beside)
         return [item for item in items if item.candidate.lane not in long_ones]
 
     async def _deal_beside(self, items: Sequence[Item]) -> None:
@@ -255,10 +340,10 @@ class Intake:
             return
         for lane, directory in places:
             lane.stale.discard(directory)  # before the reading: what comes after it makes it stale again
-        listings = await in_thread(self._executor, lambda: self._read_listings(places))
+        listings = await self._taker.listings(places, max_entries=self._limits.max_entries)
         for (lane, directory), listing in zip(places, listings, strict=True):
             if listing is None:
-                self._wait_out(lane, now)
+                wait_out(lane, now)
                 continue
             if listing.is_closed:
                 self.report(lane, f"The directory {directory}/ cannot be looked into.")
@@ -269,23 +354,12 @@ class Intake:
             if listing.directories:
                 self.report(lane, f"A directory was made in {directory}/, where only files belong.")
 
-    def _read_listings(self, places: Sequence[tuple[Lane, str]]) -> list[Listing | None]:
-        """In the thread: what lies in the directories; None where that cannot be said now."""
-        listings: list[Listing | None] = []
-        for lane, directory in places:
-            try:
-                listings.append(lane.box.listing(directory, max_entries=self._limits.max_entries))
-            except (UnsafeEntry, OSError) as error:
-                _log.warning("box.not_listed", box=lane.box.name, directory=directory, error=str(error))
-                is_trouble = isinstance(error, OSError) and error.errno in HOST_TROUBLE
-                listings.append(None if is_trouble else _NOTHING)
-        return listings
-
     def _choose(self, lanes: Sequence[Lane], only: frozenset[str], now: float) -> list[Candidate]:
         """One file a box and round, until the batch is full; boxes that got none are first next time."""
-        room = batch_size(sum(lane.waiting(only) for lane in lanes), self._pace)
+        waiting = {lane: count for lane in lanes if (count := lane.waiting(only))}
+        room = batch_size(sum(waiting.values()), self._bulk.pace)
         chosen: list[Candidate] = []
-        running = [lane for lane in lanes if lane.waiting(only)]
+        running = list(waiting)
         while running and len(chosen) < room:
             still: list[Lane] = []
             for lane in running:
@@ -293,8 +367,9 @@ class Intake:
                     continue
                 place = lane.next_name(only)
                 assert place is not None  # only boxes with waiting names run
-                chosen.append(Candidate(lane=lane, directory=place[0], name=place[1]))
-                if lane.waiting(only):
+                chosen.append(Candidate.of(lane, *place))
+                waiting[lane] -= 1
+                if waiting[lane]:
                     still.append(lane)
             running = still
         for name in dict.fromkeys(candidate.lane.box.name for candidate in chosen):
@@ -302,37 +377,15 @@ class Intake:
                 self._lanes[name] = self._lanes.pop(name)
         return chosen
 
-    def _is_ready(self, item: Item, now: float, *, is_last: bool) -> bool:
-        """Whether to go on with it in this pass; not while its writer may still be at it."""
-        lane, directory, name = item.candidate.lane, item.candidate.directory, item.candidate.name
-        verdict, file = item.verdict, item.file
-        may_be_unfinished = isinstance(verdict, Refusal) and verdict.may_be_unfinished and not is_last
-        if file is None or not may_be_unfinished:
-            lane.set_finished(directory, name)
-            return True
-        if lane.is_stable(
-            directory, name, (file.inode, file.ctime_ns, file.size), now, after_s=_UNFINISHED_S
-        ):
-            lane.set_finished(directory, name)
-            return True
-        self._pass_by(NotNow(candidate=item.candidate, is_gone=False), now)
-        return False
 
-    def _wait_out(self, lane: Lane, now: float) -> None:
-        """We could not read, for no reason of the agent's: all of its box is looked at again soon."""
-        if lane.troubled_since is None:
-            lane.troubled_since = now
-        lane.hold(until=now + _AGAIN_S)
-
-    def _pass_by(self, other: NotNow, now: float) -> None:
-        lane, directory, name = other.candidate.lane, other.candidate.directory, other.candidate.name
-        lane.give_token_back()
-        if other.trouble is not None:
-            _log.warning("request.not_read", box=lane.box.name, directory=directory, error=other.trouble)
-            self._wait_out(lane, now)
-        elif not other.is_gone:
-            lane.set_unfinished(directory, name, now)
-            lane.look_again(directory, at=now + _AGAIN_S)
+def _quick_ones(candidates: Sequence[Candidate]) -> frozenset[Lane]:
+    counts = Counter(each.lane for each in candidates)
+    quick = [
+        lane
+        for lane, count in counts.items()
+        if count <= _FEW and not lane.has_under_way and not lane.waiting(ALL_DIRECTORIES)
+    ]
+    return frozenset(quick if len(quick) <= _MAX_QUICK else ())
 
 
 def _takes_long(item: Item) -> bool:

@@ -38,6 +38,8 @@ class Lane:
         """Violations that were told; once each."""
         self.troubled_since: float | None = None
         """Since when we cannot read what lies there, for no reason of the agent's; monotonic seconds."""
+        self.holds = 0
+        """How often it was held: what was chosen before that and is not done is chosen anew."""
         self.is_idle = asyncio.Event()
         """Cleared while requests of this box are dealt with beside those of others."""
         self.is_idle.set()
@@ -48,6 +50,8 @@ class Lane:
         self._in_the_way: set[tuple[str, str]] = set()
         self._look_again_at: dict[str, float] = {}
         self._unfinished: dict[tuple[str, str], tuple[object, float]] = {}
+        self._under_way: set[tuple[str, str]] = set()
+        self._met_again: set[str] = set()
 
     def set_turn(self, turn_id: TurnId | None) -> None:
         """Requests from now on belong to that turn."""
@@ -55,9 +59,12 @@ class Lane:
 
     def to_list(self, only: frozenset[str], now: float) -> list[str]:
         """Directories that have to be listed before more can be taken from them."""
-        for directory in [name for name, at in self._look_again_at.items() if at <= now]:
-            del self._look_again_at[directory]
-            self.stale.add(directory)
+        if self._look_again_at:
+            for directory in [name for name, at in self._look_again_at.items() if at <= now]:
+                del self._look_again_at[directory]
+                self.stale.add(directory)
+        if not self.stale:
+            return []
         return [name for name in REQUEST_DIRECTORIES if name in only & self.stale and not self._names[name]]
 
     def next_look(self) -> float | None:
@@ -65,6 +72,10 @@ class Lane:
         if self.stale or any(self._names.values()):
             return self.ready_at
         return min(self._look_again_at.values(), default=None)
+
+    def has_work(self, now: float) -> bool:
+        """Whether there is something to do here now."""
+        return self.ready_at <= now and (at := self.next_look()) is not None and at <= now
 
     def listed(self, directory: str, listing: Listing) -> None:
         """Take over what lies in `directory`."""
@@ -74,13 +85,14 @@ class Lane:
             for place in [place for place in self._unfinished if place[0] == directory]:
                 if place not in there:
                     del self._unfinished[place]
-        self._names[directory] = deque(
-            name for name in listing.requests if (directory, name) not in self._in_the_way
-        )
+        if there & self._under_way:
+            self._met_again.add(directory)
+        kept = self._in_the_way | self._under_way
+        self._names[directory] = deque(name for name in listing.requests if (directory, name) not in kept)
 
     def waiting(self, only: frozenset[str]) -> int:
         """How many names wait."""
-        return sum(len(names) for directory, names in self._names.items() if directory in only)
+        return sum([len(names) for directory, names in self._names.items() if names and directory in only])
 
     def next_name(self, only: frozenset[str]) -> tuple[str, str] | None:
         """The next directory and name; its directory goes to the end of the order."""
@@ -120,6 +132,7 @@ class Lane:
     def hold(self, *, until: float) -> None:
         """Serve this box no earlier, and then look at all of it anew."""
         self.ready_at = max(self.ready_at, until)
+        self.holds += 1
         self.stale = set(REQUEST_DIRECTORIES)
         for names in self._names.values():
             names.clear()
@@ -140,9 +153,27 @@ class Lane:
         """That file is dealt with."""
         self._unfinished.pop((directory, name), None)
 
+    def set_under_way(self, directory: str, name: str) -> None:
+        """The file of that name is being dealt with: it is not chosen again."""
+        self._under_way.add((directory, name))
+
+    @property
+    def has_under_way(self) -> bool:
+        """Whether any of its files is being dealt with beside those of others."""
+        return bool(self._under_way)
+
+    def set_over(self, directory: str, name: str) -> None:
+        """What has that name from now on is another file, or could not be removed."""
+        self._under_way.discard((directory, name))
+        if directory in self._met_again:
+            self._met_again.discard(directory)
+            self.stale.add(directory)
+
     def is_passed_over(self, directory: str, name: str) -> bool:
-        """Whether that name stays for now: its writer is not done, or it cannot be removed."""
-        return (directory, name) in self._unfinished or (directory, name) in self._in_the_way
+        """Whether that name stays for now: its writer or we are at it, or it cannot be removed."""
+        return any(
+            (directory, name) in names for names in (self._unfinished, self._in_the_way, self._under_way)
+        )
 
     def leave_in_the_way(self, directory: str, name: str) -> None:
         """It can be neither taken nor removed: not looked at any more."""

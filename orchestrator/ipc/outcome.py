@@ -1,4 +1,4 @@
-"""What follows a verdict: the answer, the copy for the operator, the file's removal. Blocking."""
+"""What follows a verdict: the answer, the copy for the operator, the file that is to be removed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,9 @@ import structlog
 
 from orchestrator.contracts.errors import ErrorCode
 from orchestrator.contracts.ids import RequestId
+from orchestrator.contracts.wire.codec import to_json
 from orchestrator.contracts.wire.replies import Reply, ReplyError
+from orchestrator.ipc.paperwork import ReplyFile, RequestFile
 from orchestrator.ipc.parse import ParsedRequest, Refusal
 from orchestrator.ipc.quarantine import Evidence, Quarantine
 from orchestrator.ipc.reading import Item
@@ -35,9 +37,10 @@ class Conclusion:
     reply: Reply
 
     @property
-    def is_silent(self) -> bool:
-        """Whether nobody is told: no reply is asked for, and nothing is kept for the operator."""
-        return not self.reply.request_id and not _is_evidence(self.reply)
+    def is_evidence(self) -> bool:
+        """Whether the operator gets a copy: it is wrong or forbidden, or nobody else hears of it."""
+        error = self.reply.error
+        return error is not None and (error.code in _KEPT or not self.reply.request_id)
 
     @property
     def has_effect_row(self) -> bool:
@@ -68,51 +71,56 @@ def failed(item: Item) -> Reply:
     )
 
 
-def answer(conclusions: Sequence[Conclusion], quarantine: Quarantine, *, at: datetime) -> list[Conclusion]:
-    """Write replies, and copies of what was refused. Those that were answered; the others' disk is full.
-
-    An agent that removed its own `replies` has chosen to get none.
-    """
-    answered = []
+def keep_evidence(
+    conclusions: Sequence[Conclusion], quarantine: Quarantine, *, at: datetime
+) -> list[Conclusion]:
+    """Keep copies of what was refused; blocking. Those that need none or have one."""
+    kept = []
     for conclusion in conclusions:
-        item, reply = conclusion.item, conclusion.reply
         try:
-            if _is_evidence(reply):
+            if conclusion.is_evidence:
                 quarantine.put(_evidence(conclusion), at=at)
-            if reply.request_id:
-                item.candidate.lane.box.write_reply(reply)
-        except UnsafeEntry as error:
-            _log.warning("reply.not_written", box=item.candidate.lane.box.name, error=str(error))
-        except OSError as error:
-            _log.error("reply.not_written", box=item.candidate.lane.box.name, error=str(error))
-            continue
-        answered.append(conclusion)
-    return answered
+        except (UnsafeEntry, OSError) as error:
+            box = conclusion.item.candidate.lane.box.name
+            _log.error("evidence.not_kept", box=box, error=str(error))
+            if isinstance(error, OSError):
+                continue
+        kept.append(conclusion)
+    return kept
 
 
-def acknowledge(conclusions: Sequence[Conclusion]) -> list[Conclusion]:
-    """Remove the files. Those that are gone; the others are met again, and known by their keys."""
+def reply_file(conclusion: Conclusion) -> ReplyFile | None:
+    """The answer as a file; None if nobody asked for it."""
+    reply = conclusion.reply
+    if not reply.request_id:
+        return None
+    files = conclusion.item.candidate.lane.box.files
+    return ReplyFile(files=files, request_id=reply.request_id, text=to_json(reply))
+
+
+def request_file(conclusion: Conclusion) -> RequestFile | None:
+    """The request's file, to be taken away; None if no file was read under its name."""
+    candidate, file = conclusion.item.candidate, conclusion.item.file
+    if file is None:
+        return None
+    files = candidate.lane.box.files
+    return RequestFile(files=files, directory=candidate.directory, name=candidate.name, seen=file.mark)
+
+
+def put_away(conclusions: Sequence[Conclusion]) -> list[Conclusion]:
+    """Remove what is no file. Those that are gone. Blocking."""
     gone = []
     for conclusion in conclusions:
-        candidate, file = conclusion.item.candidate, conclusion.item.file
-        box = candidate.lane.box
+        candidate = conclusion.item.candidate
         try:
-            if file is None:
-                box.put_away(candidate.directory, candidate.name)
-            elif not box.acknowledge(candidate.directory, candidate.name, file):
-                candidate.lane.stale.add(candidate.directory)
+            candidate.lane.box.put_away(candidate.directory, candidate.name)
         except (UnsafeEntry, OSError) as error:
-            _log.warning("request.not_removed", box=box.name, directory=candidate.directory, error=str(error))
-            if file is None:
-                candidate.lane.leave_in_the_way(candidate.directory, candidate.name)
+            box = candidate.lane.box.name
+            _log.warning("request.not_removed", box=box, directory=candidate.directory, error=str(error))
+            candidate.lane.leave_in_the_way(candidate.directory, candidate.name)
             continue
         gone.append(conclusion)
     return gone
-
-
-def _is_evidence(reply: Reply) -> bool:
-    """Whether the operator gets a copy: of what is wrong or forbidden, and of what nobody else hears of."""
-    return reply.error is not None and (reply.error.code in _KEPT or not reply.request_id)
 
 
 def _evidence(conclusion: Conclusion) -> Evidence:

@@ -15,8 +15,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from orchestrator.contracts.errors import ErrorCode
 from orchestrator.contracts.ids import RequestId, is_file_name
-from orchestrator.contracts.wire import chat_requests, group_requests, task_requests
-from orchestrator.contracts.wire.boxes import TASKS
+from orchestrator.contracts.wire import agent_requests, chat_requests, group_requests, task_requests
+from orchestrator.contracts.wire.boxes import AGENTS, TASKS
 from orchestrator.contracts.wire.codec import Wire
 
 MAX_REQUEST_BYTES: Final = 1024 * 1024
@@ -25,10 +25,19 @@ _MAX_DIGITS: Final = 20
 """Digits of an integer; 64 bits need 19 and a sign."""
 _MAX_SHOWN_ERRORS: Final = 3
 
-REQUEST_AREAS: Final = (chat_requests.REQUESTS, task_requests.REQUESTS, group_requests.REQUESTS)
+REQUEST_AREAS: Final = (
+    chat_requests.REQUESTS,
+    task_requests.REQUESTS,
+    group_requests.REQUESTS,
+    agent_requests.REQUESTS,
+)
 """The request types that a box may hold, area by area: a new area is one name here."""
 
-_OLD_SPELLINGS: Final = {**task_requests.OLD_SPELLINGS, **group_requests.OLD_SPELLINGS}
+_OLD_SPELLINGS: Final = {
+    TASKS: {**task_requests.OLD_SPELLINGS, **group_requests.OLD_SPELLINGS},
+    AGENTS: agent_requests.OLD_SPELLINGS,
+}
+"""By directory: keys that others write, and ours."""
 _BOM: Final = b"\xef\xbb\xbf"
 _STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _BRACKETS: Final = bytes.maketrans(b"{}", b"[]")
@@ -82,9 +91,9 @@ def parse_request(directory: str, raw: bytes) -> ParsedRequest | Refusal:
         request_id = RequestId(stated)
     else:
         request_id = None
-    old_keys = _OLD_SPELLINGS.keys() & plain.keys() if directory == TASKS else frozenset[str]()
-    if old_keys:
-        plain = {_OLD_SPELLINGS.get(key, key): value for key, value in plain.items()}
+    spellings = _OLD_SPELLINGS.get(directory, {})
+    if spellings.keys() & plain.keys():
+        plain = {spellings.get(key, key): value for key, value in plain.items()}
         raw = json.dumps(plain).encode()
     return _typed(directory, raw, plain, request_id)
 

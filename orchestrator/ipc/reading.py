@@ -2,27 +2,46 @@
 
 import hashlib
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Self
 
+from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.errors import ErrorCode
 from orchestrator.contracts.ids import is_file_name
-from orchestrator.ipc.box import REQUEST_SUFFIX
+from orchestrator.ipc.box_files import REQUEST_SUFFIX
 from orchestrator.ipc.lane import Lane
-from orchestrator.ipc.parse import ParsedRequest, Refusal, parse_request
+from orchestrator.ipc.paperwork import NamedFile, Unread, WhyNot, read
+from orchestrator.ipc.parse import MAX_REQUEST_BYTES, ParsedRequest, Refusal, parse_request
 from orchestrator.store.entry import ReadFile
 from orchestrator.store.requests import RequestKey
-from orchestrator.store.unsafe import HOST_TROUBLE, Busy, UnsafeEntry, Vanished, printable
+from orchestrator.store.unsafe import printable
 
 _SIGNED_64: Final = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A name that is to be looked at."""
+    """A name that is to be looked at. caller: by whose rights. holds: those of its lane until then."""
 
     lane: Lane
     directory: str
     name: str
+    caller: AgentCaller
+    holds: int
+
+    @classmethod
+    def of(cls, lane: Lane, directory: str, name: str) -> Self:
+        """That name as its lane is now."""
+        return cls(lane=lane, directory=directory, name=name, caller=lane.caller, holds=lane.holds)
+
+    @property
+    def named(self) -> NamedFile:
+        """Where it lies."""
+        return NamedFile(files=self.lane.box.files, directory=self.directory, name=self.name)
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """The directory and the name."""
+        return self.directory, self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,25 +70,26 @@ class NotNow:
 
 
 def read_candidate(candidate: Candidate, *, is_last: bool) -> Item | NotNow:
-    """Read and parse one file.
+    """Read and parse one file. Blocking.
 
     is_last: nobody writes there any more, so what its writer did not finish is refused now.
     """
+    return judge(candidate, read(candidate.named, MAX_REQUEST_BYTES), is_last=is_last)
+
+
+def judge(candidate: Candidate, file: ReadFile | Unread, *, is_last: bool) -> Item | NotNow:
+    """What a file that was read, or could not be, asks for. is_last: as in `read_candidate`."""
+    if isinstance(file, Unread):
+        match file.why:
+            case WhyNot.GONE:
+                return NotNow(candidate=candidate, is_gone=True)
+            case WhyNot.TROUBLE:
+                return NotNow(candidate=candidate, is_gone=False, trouble=file.what)
+            case WhyNot.BUSY if not is_last:
+                return NotNow(candidate=candidate, is_gone=False)
+            case _:
+                return _unread(candidate, file.what)
     box = candidate.lane.box
-    try:
-        file = box.read(candidate.directory, candidate.name)
-    except Vanished:
-        return NotNow(candidate=candidate, is_gone=True)
-    except Busy as busy:
-        if not is_last:
-            return NotNow(candidate=candidate, is_gone=False)
-        return _unread(candidate, busy.message)
-    except UnsafeEntry as unsafe:
-        return _unread(candidate, unsafe.message)
-    except OSError as error:
-        if error.errno in HOST_TROUBLE:
-            return NotNow(candidate=candidate, is_gone=False, trouble=error.strerror)
-        return _unread(candidate, f"The file cannot be read: {error.strerror}.")
     key = RequestKey(
         box=box.name,
         directory=candidate.directory,

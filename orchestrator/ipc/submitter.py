@@ -6,7 +6,7 @@ there or its effect is stored, and a file that is met again is known by its key.
 Source: contracts.md section 3.
 """
 
-import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from typing import Final
@@ -16,35 +16,51 @@ import structlog
 from orchestrator.commands.execute import Asked, execute_requests
 from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import Unavailable
+from orchestrator.contracts.ids import BoxName
 from orchestrator.contracts.wire.replies import Reply
-from orchestrator.ipc.outcome import Conclusion, acknowledge, answer, failed, refused
+from orchestrator.ipc.desk import Desk
+from orchestrator.ipc.ending import Ending
+from orchestrator.ipc.outcome import Conclusion, failed, refused
 from orchestrator.ipc.parse import ParsedRequest, Refusal
 from orchestrator.ipc.quarantine import Quarantine
 from orchestrator.ipc.reading import Item
-from orchestrator.ipc.threads import in_thread
 from orchestrator.store import requests
 from orchestrator.store.requests import RequestKey
 
 _log = structlog.get_logger(__name__)
 _HELD_S: Final = 1.0
-"""A box whose request could not be dealt with waits so long: the store or the disk is away."""
+"""A box whose request could not be dealt with waits so long: the store is away."""
 
 
 class Submitter:
-    """Deals with what was read. Batches of one box do not overlap: the caller sees to it."""
+    """Deals with what was read. Effects of one box do not overlap: the caller sees to it."""
 
-    def __init__(self, services: Services, *, quarantine: Quarantine, executor: Executor) -> None:
+    def __init__(self, services: Services, *, desk: Desk, quarantine: Quarantine, executor: Executor) -> None:
         self._services = services
-        self._quarantine = quarantine
-        self._executor = executor
-        self._concluding = asyncio.Lock()
+        self._ending = Ending(services, desk=desk, quarantine=quarantine, executor=executor)
+        self._on_way_out: Counter[BoxName] = Counter()
         self._gone: list[RequestKey] = []
 
     async def deal_with(self, items: Sequence[Item]) -> None:
         """Do, answer and remove; what the store or the disk cannot take now stays and is met again."""
+        await self.end(await self.do(items), are_many=False)
+
+    async def do(self, items: Sequence[Item]) -> list[Conclusion]:
+        """Those that are done or refused, effects durable; what the store cannot take now is left out."""
         conclusions = await self._execute(items)
-        async with self._concluding:
-            await self._conclude(conclusions)
+        known = _keys(conclusions)
+        self._on_way_out.update(key.box for key in known)
+        if known:
+            self._services.checkpoints.reached("request.committed")
+        return conclusions
+
+    async def end(self, conclusions: Sequence[Conclusion], *, are_many: bool) -> None:
+        """Answer and remove; what the disk cannot take stays and is met again. are_many: as of `Desk.do`."""
+        if not conclusions:
+            return
+        gone = await self._ending.end(conclusions, are_many=are_many)
+        self._on_way_out -= Counter(key.box for key in _keys(conclusions))
+        self._gone += _keys(gone)
 
     async def _execute(self, items: Sequence[Item]) -> list[Conclusion]:
         """Verdicts and effects, in order; what the store could not commit is left out."""
@@ -63,7 +79,7 @@ class Submitter:
             return []
         gone, self._gone = self._gone, []
         try:
-            return await execute_requests(self._services, asked, gone=gone)
+            return await execute_requests(self._services, asked, gone=gone, on_way_out=dict(self._on_way_out))
         except Unavailable as error:
             self._gone += gone
             return [error] * len(asked)
@@ -83,31 +99,10 @@ class Submitter:
         _log.error("request.failed", box=lane.box.name, directory=directory, exc_info=outcome)
         return failed(item)
 
-    async def _conclude(self, conclusions: Sequence[Conclusion]) -> None:
-        """Answer, then acknowledge: each step of the whole batch after the one before."""
-        if not conclusions:
-            return
-        has_effects = any(conclusion.has_effect_row for conclusion in conclusions)
-        if has_effects:
-            self._services.checkpoints.reached("request.committed")
-        answered = await self._answer(conclusions)
-        if has_effects:
-            self._services.checkpoints.reached("reply.written")
-        gone = await in_thread(self._executor, lambda: acknowledge(answered))
-        known_gone = {id(conclusion) for conclusion in gone}
-        for conclusion in conclusions:
-            if id(conclusion) not in known_gone:
-                lane = conclusion.item.candidate.lane
-                lane.give_token_back()
-                lane.hold(until=self._services.clock.monotonic() + _HELD_S)
-        self._gone += [each.item.key for each in gone if each.has_effect_row and each.item.key]
-
-    async def _answer(self, conclusions: Sequence[Conclusion]) -> Sequence[Conclusion]:
-        """Those that are answered, as far as there is something to say."""
-        if all(conclusion.is_silent for conclusion in conclusions):
-            return conclusions
-        at = self._services.clock.now()
-        return await in_thread(self._executor, lambda: answer(conclusions, self._quarantine, at=at))
+    @property
+    def has_gone(self) -> bool:
+        """Whether there are keys to be forgotten."""
+        return bool(self._gone)
 
     async def forget_gone(self) -> None:
         """Forget the keys of the files that are removed. While batches follow each other, the next one does.
@@ -124,10 +119,15 @@ class Submitter:
             _log.warning("requests.not_forgotten", count=len(gone), error=error.message)
 
 
+def _keys(conclusions: Sequence[Conclusion]) -> list[RequestKey]:
+    """Of those that the store knows."""
+    return [each.item.key for each in conclusions if each.has_effect_row and each.item.key is not None]
+
+
 def _asked(item: Item, request: ParsedRequest) -> Asked:
     assert item.key is not None  # what was parsed was read
     return Asked(
-        caller=item.candidate.lane.caller,
+        caller=item.candidate.caller,
         request=request.request,
         key=item.key,
         request_id=request.request_id,

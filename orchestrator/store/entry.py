@@ -8,6 +8,15 @@ from orchestrator.store.unsafe import HasLinks, NotRegular, TooLarge, Vanished
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FileMark:
+    """What a file keeps when it is moved, and no other file has: inode, size and time of writing."""
+
+    inode: int
+    size: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReadFile:
     """A file's content with what tells it from another one of the same name."""
 
@@ -20,6 +29,11 @@ class ReadFile:
     def size(self) -> int:
         """Bytes that were read."""
         return len(self.raw)
+
+    @property
+    def mark(self) -> FileMark:
+        """What it is known by under another name."""
+        return FileMark(inode=self.inode, size=self.size, mtime_ns=self.mtime_ns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +72,11 @@ def entry_of(name: str, status: os.stat_result) -> Entry:
         uid=status.st_uid,
         gid=status.st_gid,
     )
+
+
+def mark_of(status: os.stat_result) -> FileMark:
+    """What the file that `stat` spoke of is known by."""
+    return FileMark(inode=status.st_ino, size=status.st_size, mtime_ns=status.st_mtime_ns)
 
 
 def check_regular(name: str, status: os.stat_result, max_bytes: int) -> None:

@@ -39,7 +39,7 @@ SELECT reply FROM requests
  WHERE box = :box AND directory = :directory AND name = :name
    AND inode = :inode AND ctime_ns = :ctime_ns AND sha256 = :sha256 AND is_open = 1
 """
-OPEN_BOXES: Final = "SELECT DISTINCT box FROM requests WHERE is_open = 1"
+OPEN_BOXES: Final = "SELECT box, count(*) AS n FROM requests WHERE is_open = 1 GROUP BY box"
 BY_ID: Final = """
 SELECT reply, sha256 FROM requests WHERE agent_id = :agent_id AND request_id = :request_id
  ORDER BY created_ms LIMIT 1
@@ -77,9 +77,9 @@ def find(tx: Transaction, key: RequestKey) -> Reply | None:
     return None if row is None else from_json(Reply, row["reply"])
 
 
-def open_boxes(tx: Transaction) -> set[BoxName]:
-    """The boxes of which any file is known by its key."""
-    return {BoxName(row["box"]) for row in tx.all(OPEN_BOXES)}
+def open_boxes(tx: Transaction) -> dict[BoxName, int]:
+    """The boxes of which any file is known by its key, and how many are."""
+    return {BoxName(row["box"]): row["n"] for row in tx.all(OPEN_BOXES)}
 
 
 def by_id(tx: Transaction, agent_id: AgentId, request_id: RequestId) -> tuple[Reply, bytes] | None:

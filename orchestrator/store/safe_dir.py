@@ -16,11 +16,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from orchestrator.store.entry import Entry, ReadFile, check_regular, entry_of
-from orchestrator.store.unsafe import Busy, TooLarge, refusing
+from orchestrator.store.entry import Entry, FileMark, ReadFile, check_regular, entry_of, mark_of
+from orchestrator.store.unsafe import Busy, TooLarge, UnsafeEntry, refusing
 
 _DIR_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _READ_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+_REWRITE_FLAGS: Final = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _WRITE_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -132,6 +133,14 @@ class SafeDir:
             return None
         return status.st_dev, status.st_ino, status.st_mtime_ns
 
+    def mark(self, name: str) -> FileMark | None:
+        """What the file under `name` is known by; None if nothing is there. A link is not followed."""
+        try:
+            status = os.stat(_one(name), dir_fd=self._fd, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+        return mark_of(status)
+
     def itself(self) -> Entry:
         """This directory's own entry, without a name."""
         return entry_of("", os.fstat(self._fd))
@@ -232,6 +241,34 @@ class SafeDir:
         if is_durable:
             os.fsync(self._fd)
 
+    def rewrite(
+        self, name: str, raw: bytes, *, seen: FileMark, mode: int, uid: int, gid: int | None = None
+    ) -> bool:
+        """Make the file `name` hold `raw`, as `write_new` would, if it still is the one known by `seen`.
+
+        False, with the file as it was, if it is another one, has more names, is held by a lease or is
+        not ours to change. Whoever has it open goes on reading and writing it.
+        """
+        try:
+            with refusing(name):
+                fd = os.open(_one(name), _REWRITE_FLAGS, dir_fd=self._fd)
+        except UnsafeEntry:
+            return False
+        try:
+            status = os.fstat(fd)
+            if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1 or mark_of(status) != seen:
+                return False
+            with contextlib.suppress(PermissionError):
+                os.fchown(fd, uid, -1 if gid is None else gid)
+                os.fchmod(fd, mode)
+                _write_all(fd, raw)
+                if len(raw) != status.st_size:
+                    os.ftruncate(fd, len(raw))
+                return True
+            return False
+        finally:
+            os.close(fd)
+
     def rename(self, old: str, new: str, *, to: "SafeDir | None" = None) -> None:
         """Move the entry `old`, whatever it is, to `new` here or in `to`; a file there is replaced."""
         target = self if to is None else to
@@ -248,20 +285,6 @@ class SafeDir:
                 os.unlink(_one(name), dir_fd=self._fd)
             except FileNotFoundError:
                 return False
-        return True
-
-    def remove_if_same(self, name: str, seen: ReadFile) -> bool:
-        """Remove `name` if it is the file that was read as `seen` or is gone; False if it is another one.
-
-        By inode, size and time of writing. Only where nobody else can exchange it meanwhile.
-        """
-        try:
-            status = os.stat(_one(name), dir_fd=self._fd, follow_symlinks=False)
-        except FileNotFoundError:
-            return True
-        if (status.st_ino, status.st_size, status.st_mtime_ns) != (seen.inode, seen.size, seen.mtime_ns):
-            return False
-        os.unlink(name, dir_fd=self._fd)
         return True
 
     def remove_empty(self, name: str) -> None:

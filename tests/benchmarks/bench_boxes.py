@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -31,7 +31,7 @@ POLL_S: Final = 1.0
 _NO_RATE: Final = IntakeLimits(per_minute=None, max_entries=30_000)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Watched:
     """Boxes that are ready to be watched."""
 
@@ -39,7 +39,15 @@ class Watched:
     database: Database
     marks: Marks
     boxes: Sequence[BoxPort]
-    directories: Sequence[Path]
+    directories: list[Path] = field(init=False)
+    """Where the messages of each are put."""
+
+    def __post_init__(self) -> None:
+        self.directories = [Path(self.keeper.path_of(box.name)) / MESSAGES for box in self.boxes]
+
+    async def renew(self) -> None:
+        """Fresh boxes in the place of these, watched by nobody yet."""
+        self.boxes = [await self.keeper.make(box.name, uid=None, gid=None) for box in self.boxes]
 
     def watch_all(self) -> None:
         """Take requests from now on."""
@@ -108,7 +116,6 @@ async def watched_boxes(
                 database=database,
                 marks=marks,
                 boxes=boxes,
-                directories=[Path(keeper.path_of(box.name)) / MESSAGES for box in boxes],
             )
             running.cancel()
         await keeper.close()

@@ -1,6 +1,7 @@
 """20,000 IPC files over 100 boxes: rate, none lost, none doubled, and how a lone file fares meanwhile."""
 
 import asyncio
+import contextlib
 import hashlib
 import json
 import os
@@ -8,15 +9,18 @@ import sqlite3
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from orchestrator.contracts.wire.boxes import MESSAGES, REPLIES
 from orchestrator.ipc.lane import IntakeLimits
 from orchestrator.store import groups, outbox, requests
 from orchestrator.store.database import CACHED_STATEMENTS, MAX_GROUP
 from orchestrator.store.migrate import migrate, shipped_migrations
 from orchestrator.store.opening import open_store
+from orchestrator.store.safe_dir import SafeDir
+from orchestrator.store.spreading import spread_children
 from tests.benchmarks.bench_boxes import Watched, drop, request_bytes, watched_boxes
 from tests.benchmarks.sampling import until
 from tests.benchmarks.table import Row, at_least, at_least_floors, at_most
@@ -41,14 +45,15 @@ async def run() -> list[Row]:
     """The floors are one plain thread with the same file operations and statements, 300 files a commit."""
     floor_s = floor_replied_s = plain_s = replied_s = 0.0
     lone_s: list[float] = []
-    wrong = 0
-    for _ in range(_ROUNDS):  # in turns, so that all meet the same machine
-        floor_s += await asyncio.to_thread(_floor_s, with_replies=False)
-        took_s, found_wrong = await _round_s(lone_s, with_replies=False)
-        plain_s, wrong = plain_s + took_s, wrong + found_wrong
-        floor_replied_s += await asyncio.to_thread(_floor_s, with_replies=True)
-        took_s, found_wrong = await _round_s([], with_replies=True)
-        replied_s, wrong = replied_s + took_s, wrong + found_wrong
+    async with watched_boxes(_BOXES + 1) as watched, _bare_store() as store:
+        for number in range(_ROUNDS):  # in turns, so that all meet the same machine
+            first = number * _PER_ROUND
+            floor_s += await asyncio.to_thread(_floor_s, store, first=first, with_replies=False)
+            plain_s += await _round_s(watched, lone_s, first=first, with_replies=False)
+            first += _FILES
+            floor_replied_s += await asyncio.to_thread(_floor_s, store, first=first, with_replies=True)
+            replied_s += await _round_s(watched, [], first=first, with_replies=True)
+        wrong = await _lost_or_doubled(watched)
     rated_lone_s = await _rated_lone_s()
     return [
         Row(
@@ -75,31 +80,36 @@ def _lone_row(name: str, took_s: Sequence[float]) -> Row:
     return Row(name=f"{name}, worst of {len(took_s)}", figure=max(took_s) * 1000, unit="ms", bar=at_most(100))
 
 
-async def _round_s(lone_s: list[float], *, with_replies: bool) -> tuple[float, int]:
-    """Seconds until every effect is durable and every file gone; how many effects are lost or doubled."""
-    async with watched_boxes(_BOXES + 1) as watched:
-        await asyncio.to_thread(_fill, watched, with_replies=with_replies)
-        async with asyncio.TaskGroup() as tasks:
-            began = time.monotonic()
-            watched.watch_all()
-            lone = tasks.create_task(_lone_files(watched, lone_s))
-            full = list(watched.directories[:_BOXES])
-            while full:
-                if os.listdir(full[-1]):  # one look a while: more would be work beside the measured one
-                    await asyncio.sleep(0.01)
-                else:
-                    full.pop()
-            took_s = time.monotonic() - began
-            lone.cancel()
-        wrong = await _lost_or_doubled(watched)
-    return took_s, wrong
+async def _round_s(watched: Watched, lone_s: list[float], *, first: int, with_replies: bool) -> float:
+    """Seconds until every effect is durable and nothing is left of the files, in fresh boxes."""
+    await watched.renew()
+    await asyncio.to_thread(_fill, watched.directories, first=first, with_replies=with_replies)
+    async with asyncio.TaskGroup() as tasks:
+        began = time.monotonic()
+        watched.watch_all()
+        lone = tasks.create_task(_lone_files(watched, lone_s))
+        full = watched.directories[:_BOXES]
+        left = [*full, *(each.parent for each in full)]
+        while left:
+            if _holds_files(left[-1]):  # one look a while: more would be work beside the measured one
+                await asyncio.sleep(0.01)
+            else:
+                left.pop()
+        took_s = time.monotonic() - began
+        lone.cancel()
+    return took_s
+
+
+def _holds_files(directory: Path) -> bool:
+    """Requests, or what was moved out of the agent's reach and not removed yet."""
+    return any(name.endswith(".json") or name.startswith(".taken") for name in os.listdir(directory))
 
 
 async def _rated_lone_s() -> list[float]:
     """How a lone file fares while 100 full boxes go as fast as their rate allows."""
     took_s: list[float] = []
     async with watched_boxes(_BOXES + 1, limits=_RATED) as watched:
-        await asyncio.to_thread(_fill, watched, with_replies=False)
+        await asyncio.to_thread(_fill, watched.directories, first=0, with_replies=False)
         async with asyncio.TaskGroup() as tasks:
             watched.watch_all()
             lone = tasks.create_task(_lone_files(watched, took_s, every_s=_RATED_LONE_EVERY_S))
@@ -108,16 +118,18 @@ async def _rated_lone_s() -> list[float]:
     return took_s
 
 
-def _fill(watched: Watched, *, with_replies: bool) -> None:
-    for number in range(_PER_ROUND):
+def _fill(directories: Sequence[Path], *, first: int, with_replies: bool) -> None:
+    for number in range(first, first + _PER_ROUND):
         box, name = number % _BOXES, f"{number:06}"
-        watched.drop(box, name, request_id=f"r{name}" if with_replies else None)
+        request_id = f"r{name}" if with_replies else None
+        drop(directories[box], name, request_bytes(box, name, request_id=request_id))
 
 
 async def _lone_files(watched: Watched, took_s: list[float], *, every_s: float = _LONE_EVERY_S) -> None:
     """One file at a time in a box of its own: from its rename until it is taken and gone."""
+    directory = watched.directories[_LONE]
     for number in range(10_000):
-        path = watched.directories[_LONE] / f"lone{number}.json"
+        path = directory / f"lone{number}.json"
         began = time.monotonic()
         watched.drop(_LONE, f"lone{number}")
         await until(lambda path=path: not path.exists(), within_s=30)  # type: ignore[misc]  # bound now
@@ -130,47 +142,59 @@ async def _lost_or_doubled(watched: Watched) -> int:
     async with watched.database.reader() as reader:
         rows = await reader.all(_TEXTS)
     counts = Counter(row["text"] for row in rows)
-    return sum(abs(counts[f"{number:06}"] - 1) for number in range(_PER_ROUND))
+    return sum(abs(counts[f"{number:06}"] - 1) for number in range(2 * _FILES))
 
 
-def _floor_s(*, with_replies: bool) -> float:
+@contextlib.asynccontextmanager
+async def _bare_store() -> AsyncIterator[sqlite3.Connection]:
+    """The product's tables, which grow from round to round as the product's own do."""
+    with tempfile.TemporaryDirectory(prefix="dove-") as name:
+        path = Path(name) / "store.db"
+        store = open_store(path, cached_statements=CACHED_STATEMENTS)
+        migrate(store, path=path, backups=path.parent, migrations=shipped_migrations())
+        yield store
+        store.close()
+
+
+def _floor_s(store: sqlite3.Connection, *, first: int, with_replies: bool) -> float:
     with tempfile.TemporaryDirectory(prefix="dove-") as name:
         root = Path(name)
-        directories = [root / f"b{number}" for number in range(_BOXES)]
-        for directory in directories:
-            directory.mkdir()
-        replies = root / "replies"
-        replies.mkdir()
-        for number in range(_PER_ROUND):
-            box = number % _BOXES
-            drop(directories[box], f"{number:06}", request_bytes(box, f"{number:06}"))
-        store = open_store(root / "store.db", cached_statements=CACHED_STATEMENTS)
-        migrate(store, path=root / "store.db", backups=root, migrations=shipped_migrations())
-        waiting = [str(each / name) for each in directories for name in sorted(os.listdir(each))]
+        with SafeDir.open(root) as opened:
+            spread_children(opened.fileno())  # the boxes are as far from each other as the product's
+        boxes = [root / f"b{number}" for number in range(_BOXES)]
+        for box in boxes:
+            (box / MESSAGES).mkdir(parents=True)
+            (box / REPLIES).mkdir()
+        _fill([box / MESSAGES for box in boxes], first=first, with_replies=with_replies)
+        names = [sorted(os.listdir(box / MESSAGES)) for box in boxes]
+        # One a box in turn, as who is fair to all must take them.
+        waiting = [
+            (str(box), name) for row in zip(*names, strict=True) for box, name in zip(boxes, row, strict=True)
+        ]
         began = time.monotonic()
-        for first in range(0, len(waiting), MAX_GROUP):
-            paths = waiting[first : first + MAX_GROUP]
-            _take(store, paths, aside=str(root / ".taken"), replies=replies if with_replies else None)
+        for at in range(0, len(waiting), MAX_GROUP):
+            _take(store, waiting[at : at + MAX_GROUP], with_replies=with_replies)
         took_s = time.monotonic() - began
-        store.close()
     return took_s
 
 
-def _take(store: sqlite3.Connection, paths: Sequence[str], *, aside: str, replies: Path | None) -> None:
+def _take(store: sqlite3.Connection, waiting: Sequence[tuple[str, str]], *, with_replies: bool) -> None:
     """The statements and file operations of one batch, in the product's own words."""
     keys = []
     store.execute("BEGIN IMMEDIATE")
-    for path in paths:
+    for box, name in waiting:
+        path = f"{box}/{MESSAGES}/{name}"
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         status, raw = os.fstat(descriptor), os.read(descriptor, 65_536)
         os.close(descriptor)
         keys.append(_effect(store, path, status, raw))
     store.execute("COMMIT")
-    if replies is not None:
-        for path in paths:
-            drop(replies, os.path.basename(path), _REPLY)
-    for path in paths:
-        os.rename(path, aside)
+    if with_replies:
+        for box, name in waiting:
+            drop(Path(f"{box}/{REPLIES}"), name, _REPLY)
+    for box, name in waiting:
+        aside = f"{box}/.taken"
+        os.rename(f"{box}/{MESSAGES}/{name}", aside)
         os.lstat(aside)
         os.unlink(aside)
     store.execute("BEGIN IMMEDIATE")
@@ -194,9 +218,14 @@ def _effect(store: sqlite3.Connection, path: str, status: os.stat_result, raw: b
     store.execute(groups.BY_JID, {"jid": plain["chatJid"]}).fetchall()
     text = {"chat_jid": plain["chatJid"], "text": plain["text"], "source": "request", "source_key": path}
     fate = {"part": 1, "parts": 1, "status": "queued", "at_ms": 0}
-    store.execute(outbox.ADD, {**text, **fate, "agent_id": "a", "turn_id": None, "reply_to": None}).fetchall()
-    reply = json.dumps({"requestId": "", "ok": True, "result": {"status": "queued"}})
-    asked = {"agent_id": "a", "request_id": None, "reply": reply, "at_ms": 0}
-    store.execute(requests.ADD, key | asked)
+    store.execute(
+        outbox.ADD, {**text, **fate, "agent_id": plain["chatJid"], "turn_id": None, "reply_to": None}
+    ).fetchall()
+    asked = {"agent_id": plain["chatJid"], "request_id": plain.get("requestId")}
+    if asked["request_id"] is not None:
+        store.execute(requests.BY_ID, asked).fetchall()
+    reply = json.dumps({"requestId": asked["request_id"], "ok": True, "result": {"status": "queued"}})
+    answered = {**asked, "reply": reply, "at_ms": 0}
+    store.execute(requests.ADD, key | answered)
     store.execute("RELEASE body")
     return key

@@ -7,7 +7,7 @@ import os
 import resource
 import subprocess
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +20,7 @@ from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller, HostCaller
 from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid
 from orchestrator.contracts.records.agents import StopReach
+from orchestrator.contracts.records.spawns import StopOutcome, StopReason
 from orchestrator.contracts.seams import BoxPort
 from orchestrator.contracts.wire.boxes import MESSAGES
 from orchestrator.engine.wakeups import TopicWakeups
@@ -33,6 +34,7 @@ from orchestrator.store import agents
 from orchestrator.store.database import Database, Transaction
 from tests.agreement.runners.conftest import lacking
 from tests.support.store_rows import agent
+from tests.support.store_template import lay_store
 
 
 class RealClock:
@@ -76,6 +78,13 @@ class NoAgents:
     async def stop_chat(self, chat: Jid) -> StopReach:
         """Nothing to stop."""
         return StopReach.NOTHING_RAN
+
+    async def stop_agents(self, agents: Sequence[AgentId], reason: StopReason) -> list[StopOutcome]:
+        """None of them runs."""
+        return []
+
+    def begin_stop(self, agents: Sequence[AgentId], reason: StopReason) -> None:
+        """None of them runs."""
 
 
 @dataclass
@@ -183,6 +192,7 @@ async def world_at(
     paths = Paths(home=home)
     paths.ensure()
     wakeups = TopicWakeups()
+    await asyncio.to_thread(lay_store, paths.database)
     database = await Database.open(paths.database, backups=paths.backups, on_wake=wakeups.wake)
     milestones = Milestones()
     services = Services(

@@ -13,8 +13,10 @@ import pytest
 
 from orchestrator.contracts.ids import BoxName, TurnId
 from orchestrator.contracts.wire.boxes import BOX_DIRECTORIES, INPUT, MESSAGES, REPLIES, FollowUp
+from orchestrator.ipc.box_files import TAKEN, taken_name
 from orchestrator.ipc.lane import IntakeLimits
 from orchestrator.ipc.quarantine import Evidence, Quarantine
+from orchestrator.store.entry import FileMark
 from orchestrator.store.safe_dir import SafeDir
 from orchestrator.store.unsafe import UnsafeEntry
 from tests.edges.ipc.conftest import AgentHand, World, running, world_at
@@ -106,10 +108,13 @@ async def test_attack_directories_swapped_with_a_link_all_the_time_lead_no_write
 
 async def test_attack_a_directory_where_taken_files_are_moved_to_doubles_no_effect(live: World) -> None:
     agent = await live.agent("family")
-    (agent.path / ".taken").mkdir()
-    (agent.path / ".taken" / "full").touch()
     for number in range(3):
-        agent.say(f"{number}.json", str(number))
+        waiting = agent.path / MESSAGES / f".{number}.tmp"
+        waiting.write_text(f'{{"type":"message","chatJid":"console:family","text":"{number}"}}')
+        status = waiting.stat()
+        seen = FileMark(inode=status.st_ino, size=status.st_size, mtime_ns=status.st_mtime_ns)
+        (agent.path / taken_name(MESSAGES, seen) / "full").mkdir(parents=True)
+        waiting.rename(agent.path / MESSAGES / f"{number}.json")
 
     await eventually(lambda: agent.lying() == [])
 
@@ -121,8 +126,7 @@ async def test_attack_a_directory_where_taken_files_are_moved_to_keeps_no_box_fr
 ) -> None:
     async with world_at(tmp_path / "home") as first:
         path = (await first.agent("family")).path
-    (path / ".taken").mkdir()
-    (path / ".taken" / "full").touch()
+    (path / f"{TAKEN}-messages-1-2-3" / "full").mkdir(parents=True)
 
     async with world_at(tmp_path / "home") as world:
         agent = await world.agent_again("family")

@@ -215,13 +215,14 @@ async def test_a_box_left_by_an_earlier_process_is_opened_as_it_is(tmp_path: Pat
     assert texts == ["left over"]
 
 
+@pytest.mark.parametrize("name", [".taken", ".taken-messages-1f-40-178e"])
 async def test_a_request_that_was_moved_for_its_removal_when_we_were_killed_is_not_met_again(
-    tmp_path: Path,
+    tmp_path: Path, name: str
 ) -> None:
     async with world_at(tmp_path / "home") as first:
         agent = await first.agent("family")
         agent.say("0001.json", "done before")
-        (agent.path / "messages" / "0001.json").rename(agent.path / ".taken")
+        (agent.path / "messages" / "0001.json").rename(agent.path / name)
 
     async with world_at(tmp_path / "home") as second:
         port = await second.keeper.reopen(FAMILY)
@@ -229,7 +230,7 @@ async def test_a_request_that_was_moved_for_its_removal_when_we_were_killed_is_n
         await second.keeper.drain(agent.caller, port)
 
         assert await second.texts() == []
-    assert not (agent.path / ".taken").exists()
+    assert not (agent.path / name).exists()
 
 
 async def test_a_box_of_an_unknown_agent_is_set_aside_whole(world: World) -> None:

@@ -176,9 +176,7 @@ async def test_a_request_whose_reading_fails_for_want_of_descriptors_is_not_refu
         with SafeDir.open(agent.path.parent) as ipc:
             box = Box.reopen(ipc, BoxName("family"))
         assert box is not None
-        candidate = Candidate(
-            lane=Lane(agent.caller, box, burst=1, now=0), directory="messages", name="0001.json"
-        )
+        candidate = Candidate.of(Lane(agent.caller, box, burst=1, now=0), "messages", "0001.json")
         with no_more_files():
             verdicts = [read_candidate(candidate, is_last=is_last) for is_last in (False, True)]
         later = read_candidate(candidate, is_last=False)

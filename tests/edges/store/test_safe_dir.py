@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -26,32 +26,11 @@ from orchestrator.store.unsafe import (
     UnsafeEntry,
     Vanished,
 )
+from tests.edges.store.ground import ground as ground
+from tests.edges.store.ground import outside as outside
+from tests.edges.store.ground import safe as safe
 
 LIMIT = 1_000
-
-
-@pytest.fixture
-def ground(tmp_path: Path) -> Path:
-    """The directory a container may write."""
-    path = tmp_path / "ground"
-    path.mkdir()
-    return path
-
-
-@pytest.fixture
-def outside(tmp_path: Path) -> Path:
-    """A directory that is none of its business, with a file in it."""
-    path = tmp_path / "outside"
-    path.mkdir()
-    (path / "secret.json").write_text("secret")
-    return path
-
-
-@pytest.fixture
-def safe(ground: Path) -> Iterator[SafeDir]:
-    """The ground, opened."""
-    with SafeDir.open(ground) as opened:
-        yield opened
 
 
 def test_a_plain_file_is_read_with_what_identifies_it(ground: Path, safe: SafeDir) -> None:
@@ -277,59 +256,6 @@ def test_a_directory_swapped_with_a_link_all_the_time_is_never_left(
     assert set(read) == {b"mine"}
 
 
-@pytest.mark.parametrize("kind", ["link to a file", "link to nothing", "hard link", "pipe"])
-def test_writing_replaces_what_stands_there_and_never_writes_through_it(
-    ground: Path, outside: Path, safe: SafeDir, kind: str
-) -> None:
-    if kind == "link to a file":
-        (ground / "x.json").symlink_to(outside / "secret.json")
-    elif kind == "link to nothing":
-        (ground / "x.json").symlink_to(outside / "new.json")
-    elif kind == "hard link":
-        os.link(outside / "secret.json", ground / "x.json")
-    else:
-        os.mkfifo(ground / "x.json")
-
-    safe.write_atomically("x.json", b"ours", mode=0o640)
-
-    assert (ground / "x.json").read_bytes() == b"ours"
-    assert (ground / "x.json").lstat().st_mode & 0o7777 == 0o640
-    assert [path.name for path in ground.iterdir()] == ["x.json"]
-    assert [(path.name, path.read_text()) for path in outside.iterdir()] == [("secret.json", "secret")]
-
-
-def test_writing_onto_a_directory_is_refused_and_leaves_nothing_behind(ground: Path, safe: SafeDir) -> None:
-    (ground / "x.json").mkdir()
-
-    with pytest.raises(NotRegular):
-        safe.write_atomically("x.json", b"ours")
-
-    assert [path.name for path in ground.iterdir()] == ["x.json"]
-
-
-def test_a_new_file_is_never_made_where_a_link_stands(ground: Path, outside: Path, safe: SafeDir) -> None:
-    (ground / ".x.json.tmp").symlink_to(outside / "new.json")
-
-    with pytest.raises(FileExistsError):
-        safe.write_new(".x.json.tmp", b"ours")
-
-    assert not (outside / "new.json").exists()
-
-
-def test_removing_takes_the_link_and_not_what_it_points_to(
-    ground: Path, outside: Path, safe: SafeDir
-) -> None:
-    (ground / "x.json").symlink_to(outside / "secret.json")
-    os.link(outside / "secret.json", ground / "y.json")
-
-    assert safe.remove("x.json") is True
-    assert safe.remove("y.json") is True
-    assert safe.remove("z.json") is False
-
-    assert list(ground.iterdir()) == []
-    assert (outside / "secret.json").read_text() == "secret"
-
-
 def test_names_come_in_order_bounded_and_whatever_their_bytes(ground: Path, safe: SafeDir) -> None:
     for name in (b"b.json", b"a.json", b"\xff\xfe.json", "ü.json".encode(), b"-rf", b" \n"):
         os.close(os.open(os.path.join(os.fsencode(ground), name), os.O_CREAT))
@@ -365,28 +291,6 @@ def test_no_name_whatever_reaches_outside(tmp_path_factory: pytest.TempPathFacto
 
     assert len(list((top / "ground").iterdir())) == written
     assert [path.name for path in top.iterdir()] == ["ground"]
-
-
-def test_a_removed_directory_is_empty_and_takes_nothing(ground: Path, safe: SafeDir) -> None:
-    ground.rmdir()
-
-    assert safe.names(10) == ([], False)
-    with pytest.raises(Vanished):
-        safe.write_atomically("x", b"")
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="giving files away needs root")
-def test_owner_and_mode_are_exactly_as_asked_whatever_the_umask(ground: Path, safe: SafeDir) -> None:
-    before = os.umask(0o077)
-    try:
-        safe.make_child("d", mode=0o711, uid=4_321, gid=4_322).close()
-        safe.write_atomically("f", b"x", mode=0o640, uid=4_321, gid=4_322)
-    finally:
-        os.umask(before)
-
-    for name, mode in (("d", 0o711), ("f", 0o640)):
-        status = (ground / name).stat()
-        assert (status.st_mode & 0o7777, status.st_uid, status.st_gid) == (mode, 4_321, 4_322)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="becoming another user needs root")
