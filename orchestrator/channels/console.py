@@ -8,49 +8,36 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from orchestrator.contracts.errors import ErrorCode, InvalidRequest, Unavailable
+from orchestrator.channels.base import BaseChannel
+from orchestrator.contracts.errors import InvalidRequest
 from orchestrator.contracts.ids import Jid, MessageId, new_id
-from orchestrator.contracts.records.groups import Chat
 from orchestrator.contracts.records.messages import InboundMessage, OutboundMessage, Receipt, ReceivedFile
-from orchestrator.contracts.seams import Clock, Inbox, SendUnavailable, Topic, Wakeups
+from orchestrator.contracts.seams import Clock, SendUnavailable, Topic, Wakeups
 
 PREFIX: Final = "console:"
 OPERATOR: Final = Jid("console:operator")
-_MAX_TEXT_CHARS: Final = 60_000
 
 
-class ConsoleChannel:
+class ConsoleChannel(BaseChannel):
     """Owns the chats `console:*`. Keeps who is typing, and the files it was given; the store has the rest.
 
     file_path: where the file of an outbox id and a name is kept for the people at the terminal.
     """
 
     name = "console"
+    # A terminal takes long texts; below the 64 KiB that any text may have.
+    max_text_chars = 60_000
 
     def __init__(self, *, clock: Clock, wakeups: Wakeups, file_path: Callable[[int, str], Path]) -> None:
+        super().__init__()
         self._clock = clock
         self._file_path = file_path
         self._wakeups = wakeups
-        self._inbox: Inbox | None = None
         self._typing: set[Jid] = set()
 
     def owns(self, jid: Jid) -> bool:
         """Whether `jid` is a console chat."""
         return jid.startswith(PREFIX) and len(jid) > len(PREFIX)
-
-    @property
-    def max_text_chars(self) -> int:
-        """A terminal takes long texts; below the 64 KiB that any text may have."""
-        return _MAX_TEXT_CHARS
-
-    @property
-    def is_connected(self) -> bool:
-        """From `connect` to `close`."""
-        return self._inbox is not None
-
-    async def connect(self, inbox: Inbox) -> None:
-        """Open the door: from now on messages go to `inbox`."""
-        self._inbox = inbox
 
     async def send(self, message: OutboundMessage) -> Receipt:
         """Take the text and keep the file. Clients find both in the outbox once its row says `sent`."""
@@ -71,10 +58,6 @@ class ConsoleChannel:
         else:
             self._typing.discard(chat)
         self._wakeups.wake(Topic.CHAT_VIEW)
-
-    async def fetch_groups(self) -> Sequence[Chat]:
-        """None: a chat of a terminal is there once somebody opens it."""
-        return ()
 
     def is_typing(self, chat: Jid) -> bool:
         """Whether the assistant is at work in `chat`."""
@@ -100,8 +83,6 @@ class ConsoleChannel:
             )
         if not text.strip() and not files:
             raise InvalidRequest("The text is empty.", suggestion="Write something.")
-        if self._inbox is None:
-            raise Unavailable("The console is not open yet.", code=ErrorCode.CHANNEL_UNAVAILABLE)
         message = InboundMessage(
             chat_jid=chat,
             message_id=message_id or MessageId(new_id("msg")),
@@ -112,12 +93,12 @@ class ConsoleChannel:
             chat_name="Console",
             files=tuple(files),
         )
-        await self._inbox(message)
+        await self.hand_on(message)
         return message.message_id
 
     async def close(self) -> None:
         """Take no more messages; nobody is typing any longer."""
-        self._inbox = None
+        await super().close()
         self._typing.clear()
         self._wakeups.wake(Topic.CHAT_VIEW)
 

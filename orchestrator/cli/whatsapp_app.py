@@ -1,5 +1,6 @@
 """The words of `dovecote whatsapp`. Each command loads what it needs by itself."""
 
+import sys
 from typing import Annotated, Optional
 
 import typer
@@ -19,8 +20,23 @@ def whatsapp_link(
 ) -> None:
     """Link an account as one of its devices: scan the QR code, or type the code on the phone."""
     from orchestrator.cli.whatsapp_link import link
+    from orchestrator.cli.whatsapp_settling import ask_at_terminal
 
-    link(home, phone)
+    link(home, phone, ask=ask_at_terminal if sys.stdin.isatty() else None)
+
+
+@whatsapp_app.command("main")
+def whatsapp_main(
+    phone: Annotated[
+        Optional[str],  # noqa: UP045 — typer
+        typer.Argument(help="A number, such as +491701234567; without it the account's chat with itself."),
+    ] = None,
+    home: Home = None,
+) -> None:
+    """Have operators asked in a direct chat of WhatsApp: it becomes the main one."""
+    from orchestrator.cli.whatsapp_settling import choose_main
+
+    choose_main(home, phone)
 
 
 @whatsapp_app.command("status")
@@ -49,11 +65,18 @@ def whatsapp_unlink(
 
 @whatsapp_app.command("groups")
 def whatsapp_groups(
-    name: Annotated[Optional[str], typer.Argument(help="Only those whose name or id holds this.")] = None,  # noqa: UP045 — typer
+    which: Annotated[
+        Optional[str],  # noqa: UP045 — typer
+        typer.Argument(help="A number of the list, or a part of a name or an id."),
+    ] = None,
+    register: Annotated[
+        Optional[str],  # noqa: UP045 — typer
+        typer.Option("--register", help="Register the one that is meant, with this folder below groups/."),
+    ] = None,
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the groups the account is in, and how each is registered."""
+    """List the groups the account is in and how each is registered, or register one of them."""
     from orchestrator.cli.whatsapp import groups
 
-    groups(home, name, as_json=as_json)
+    groups(home, which, register, as_json=as_json)

@@ -8,10 +8,12 @@ import structlog
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import Jid, is_network_id
 from orchestrator.contracts.records.groups import Group
-from orchestrator.contracts.records.messages import InboundMessage
+from orchestrator.contracts.records.messages import InboundMessage, Mention
+from orchestrator.contracts.wire.framing import MAX_TEXT_BYTES
 from orchestrator.core.chat.identities import chat_of
-from orchestrator.core.chat.mentions import numbers_called, with_names
-from orchestrator.store import chats, contacts, groups, outbox
+from orchestrator.core.chat.mentions import numbers_called, people_named, with_names
+from orchestrator.core.text_cleaning import cap_text
+from orchestrator.store import chats, contacts, groups, members, message_edits, outbox
 from orchestrator.store.database import Transaction
 
 _log = structlog.get_logger(__name__)
@@ -59,17 +61,37 @@ def remember_name(tx: Transaction, message: InboundMessage) -> None:
         contacts.call(tx, message.sender_jid, message.sender_name)
 
 
-def people_called(tx: Transaction, text: str) -> tuple[Jid, ...]:
-    """Whom a text of ours calls by the number of an id that they wrote under."""
-    return tuple(jid for number in numbers_called(text) for jid in contacts.with_number(tx, number))
+def people_called(tx: Transaction, chat: Jid, text: str) -> tuple[Mention, ...]:
+    """Whom a text of ours calls: by the number of an id, or by the name of somebody who is in the chat."""
+    if "@" not in text:
+        return ()
+    by_number = [
+        Mention(token=f"@{number}", jid=jid)
+        for number in numbers_called(text)
+        for jid in contacts.with_number(tx, number)
+    ]
+    there = members.of_chat(tx, chat) or contacts.people_of(tx, chat)
+    people = contacts.names(tx, there)
+    return (*by_number, *people_named(text, people))
 
 
 def with_own_quote(tx: Transaction, message: InboundMessage) -> InboundMessage:
-    """The message, whose quote is ours if its id is one of a text that we sent."""
+    """The message, whose quote is what the store has under its id: a sender can quote what nobody said."""
     quoted = message.quoted
-    if quoted is None or quoted.is_ours or not outbox.is_ours(tx, message.chat_jid, quoted.message_id):
+    if quoted is None:
         return message
-    return replace(message, quoted=replace(quoted, is_ours=True))
+    ours = outbox.sent_as(tx, message.chat_jid, quoted.message_id)
+    if ours is not None:
+        own = replace(quoted, is_ours=True, text=ours.text if quoted.text and ours.text else quoted.text)
+        return replace(message, quoted=own)
+    versions = message_edits.versions(tx, message.chat_jid, quoted.message_id)
+    if not versions:
+        return message
+    # A reaction quotes no words; of an edited message any text counts that it ever had.
+    is_true = not quoted.text or any(each.text == quoted.text for each in versions)
+    text = quoted.text if is_true else versions[-1].text
+    theirs = replace(quoted, is_ours=False, sender_name=versions[0].sender_jid, text=text)
+    return replace(message, quoted=theirs)
 
 
 def with_known_names(tx: Transaction, group: Group, message: InboundMessage) -> InboundMessage:
@@ -77,6 +99,7 @@ def with_known_names(tx: Transaction, group: Group, message: InboundMessage) -> 
     people = [message.sender_jid, *(each.jid for each in message.mentions)]
     known = contacts.names(tx, people)
     named = with_names(message, known)
+    named = replace(named, text=cap_text(named.text, MAX_TEXT_BYTES))  # names are longer than numbers
     if message.sender_name == message.sender_jid.partition("@")[0]:
         named = replace(named, sender_name=known.get(message.sender_jid, message.sender_name))
     quoted = message.quoted

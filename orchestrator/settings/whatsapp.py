@@ -22,3 +22,9 @@ class WhatsAppSettings(Section):
         le=30 * 86_400,
         description="what was sent longer before a start is passed over",
     )
+    media_wait_s: Number = Field(
+        30, ge=0, le=600, description="a message waits so long for its file; a later one follows it"
+    )
+    read_receipts: bool = Field(
+        False, description="whether senders in registered chats see that their messages were read"
+    )

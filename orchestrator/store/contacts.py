@@ -25,6 +25,17 @@ NAMES: Final = "SELECT jid, name FROM names WHERE jid IN (SELECT value FROM json
 # All ids that begin with the number and an @, by the primary key; A is the sign behind @.
 WITH_NUMBER: Final = "SELECT jid FROM names WHERE jid >= :number || '@' AND jid < :number || 'A'"
 
+# From one sender to the next by the index: a chat has few people and many messages.
+PEOPLE: Final = """
+WITH RECURSIVE person (jid) AS (
+    SELECT min(sender_jid) FROM messages WHERE chat_jid = :chat
+    UNION ALL
+    SELECT (SELECT min(sender_jid) FROM messages WHERE chat_jid = :chat AND sender_jid > person.jid)
+      FROM person WHERE person.jid IS NOT NULL
+)
+SELECT jid FROM person WHERE jid IS NOT NULL LIMIT 2000
+"""
+
 
 def join(tx: Transaction, lid: Jid, phone: Jid) -> None:
     """These two are one person from now on; pairs that either was in before are forgotten."""
@@ -51,6 +62,16 @@ def call(tx: Transaction, jid: Jid, name: str) -> None:
 def with_number(tx: Transaction, number: str) -> list[Jid]:
     """Who ever wrote under an id with this number before its `@`."""
     return [Jid(row["jid"]) for row in tx.all(WITH_NUMBER, {"number": number})]
+
+
+def people_of(tx: Transaction, chat: Jid) -> list[Jid]:
+    """Whoever wrote in the chat, once a person, under an id of that chat."""
+    people: dict[Jid, None] = {}
+    for row in tx.all(PEOPLE, {"chat": chat}):
+        jid = Jid(row["jid"])
+        if other_id(tx, jid) not in people:
+            people[jid] = None
+    return list(people)
 
 
 def names(tx: Transaction, jids: Iterable[Jid]) -> dict[Jid, str]:

@@ -1,64 +1,18 @@
 """A group on WhatsApp, with the double of its child at the far end of the descriptor."""
 
-import asyncio
-import contextlib
-from collections.abc import AsyncIterator
 from pathlib import Path
-from random import Random
 
-from orchestrator.app import App, Replacements, SystemClock, running
-from orchestrator.channels.whatsapp.bridge import BridgeRule, BridgeState
-from orchestrator.channels.whatsapp.channel import ChannelPlan, WhatsAppChannel
 from orchestrator.channels.whatsapp.formatting import to_whatsapp
-from orchestrator.channels.whatsapp.pace import PaceRule
-from orchestrator.cli.home import make_home
-from orchestrator.cli.store_services import open_store_services
-from orchestrator.commands.groups import NewGroup, add_group
-from orchestrator.contracts.callers import HostCaller
-from orchestrator.contracts.ids import Jid
-from orchestrator.core.reconnects import RetryRule
 from orchestrator.core.wording import Say, say
 from tests.support.eventually import eventually
 from tests.support.home_on_disk import ECHO, HomeOnDisk
-from tests.support.whatsapp_double import FarEnd, Fault
-
-CHOIR = Jid("120363000000000001@g.us")
-
-
-@contextlib.asynccontextmanager
-async def choir(home: HomeOnDisk, far: FarEnd) -> AsyncIterator[App]:
-    """An orchestrator with WhatsApp; the choir is its group."""
-    opened = home.opened()
-    make_home(opened)
-    async with open_store_services(opened) as services:
-        new = NewGroup(jid=CHOIR, folder="choir", name="Choir", adopt=True)
-        await add_group(services, HostCaller(), new)
-
-    async def on_state(state: BridgeState) -> None:
-        """Nobody is told here."""
-
-    async def on_same(pairs: object) -> None:
-        """Nobody keeps it here."""
-
-    plan = ChannelPlan(
-        session=far.session,
-        command=far.command,
-        rule=BridgeRule(retry=RetryRule(first_s=0.05, most_s=0.2), look_s=0.05),
-        pace=PaceRule(chat_per_minute=1e6, all_per_minute=1e6, jitter_s=0),
-        format_text=to_whatsapp,
-    )
-    async with asyncio.TaskGroup() as tasks:
-        channel = WhatsAppChannel(
-            plan, tasks=tasks, clock=SystemClock(), on_state=on_state, on_same=on_same, random=Random(1)
-        )
-        parts = Replacements(channels=[channel], serves_api=False)
-        async with running(opened.settings, opened.paths, replacements=parts) as app:
-            yield app
+from tests.support.whatsapp_choir import choir
+from tests.support.whatsapp_double import Fault
+from tests.support.whatsapp_far_end import FarEnd
 
 
 async def test_a_message_in_a_group_is_answered_in_the_group(home: HomeOnDisk, open_path: Path) -> None:
     far = FarEnd(open_path / "far")
-    far.link()
     home.play(ECHO, "choir")
 
     async with choir(home, far):
@@ -74,7 +28,6 @@ async def test_a_text_whose_answer_was_lost_is_sent_again_once_and_says_so(
     home: HomeOnDisk, open_path: Path
 ) -> None:
     far = FarEnd(open_path / "far")
-    far.link()
     far.set_faults(("send:", Fault.ABORT))
     home.play(ECHO, "choir")
 

@@ -1,9 +1,11 @@
 """The real WhatsApp child with only neonize's client replaced by one that works on a directory.
 
-Its directory is the network, as that of `tests.support.whatsapp_double`. `in/*.json` are messages as real
-protobuf events, `in/*.raw` are bytes that are no event. Each is handed over from a thread of the client's
-own, and is the network's no more from the moment that this begins: it lies in `handed/` until it ended.
-`unreachable` holds why no connection can be made, while it exists.
+Its directory is the network, as that of `tests.support.whatsapp_double`. `in/*.json` are messages, or news of
+groups (`joined`, `info`), as real protobuf events; `in/*.raw` are bytes that are no event. Each is handed
+over from a thread of the client's own, and is the network's no more from the moment that this begins: it lies
+in `handed/` until it ended. `unreachable` holds why no connection can be made, while it exists. `phone`
+holds the number of an account that scans the code, once it exists; `typing_phone` of one that has it typed.
+While `outdated` exists the network takes this version of the library no more.
 """
 
 import asyncio
@@ -17,12 +19,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from neonize.aioze.events import Event
-from neonize.events import EVENT_TO_INT, ConnectedEv, MessageEv
+from neonize.events import EVENT_TO_INT, ClientOutdatedEv, ConnectedEv, GroupInfoEv, JoinedGroupEv, MessageEv
 from neonize.exc import NeonizeError
 from neonize.proto import Neonize_pb2 as types
 from neonize.proto.waE2E.WAWebProtobufsE2E_pb2 import Message
 
 from orchestrator.channels.whatsapp.__main__ import main
+from orchestrator.channels.whatsapp.session import linked_account
+from tests.support.protobuf_filling import filled
+from tests.support.whatsapp_far_end import link_by_hand
 
 _LOOK_S: Final = 0.01
 _ANSWER_S: Final = 0.03
@@ -36,6 +41,9 @@ class ScriptedClient:
         self._ended = threading.Event()
         self.event = Event(self)
         self.me: Any = None
+        self._session = Path(session)
+        self._is_code_shown = threading.Event()
+        self._loop = asyncio.get_running_loop()
         for name in ("in", "handed"):
             (self._directory / name).mkdir(exist_ok=True)
         self._note("lives.jsonl", {"pid": os.getpid()})
@@ -48,7 +56,14 @@ class ScriptedClient:
         why = self._directory / "unreachable"
         if why.exists():
             raise NeonizeError(why.read_text())
-        self._tell(EVENT_TO_INT[ConnectedEv], _filled(types.Connected(status=True)))
+        if (self._directory / "outdated").exists():
+            self._tell(EVENT_TO_INT[ClientOutdatedEv], b"")
+            self._ended.wait()
+            return
+        if linked_account(self._session) is None:
+            asyncio.run_coroutine_threadsafe(self.event._qr(self, b"a code"), self._loop).result()
+            self._wait_for_phone()
+        self._tell(EVENT_TO_INT[ConnectedEv], filled(types.Connected(status=True)))
         while not self._ended.is_set():
             for path in sorted((self._directory / "in").glob("*.*")):
                 if path.name.startswith("."):
@@ -56,10 +71,29 @@ class ScriptedClient:
                 raw = path.read_bytes()
                 handed = self._directory / "handed" / path.name
                 path.rename(handed)
-                event = raw if path.suffix == ".raw" else _event(json.loads(raw))
-                self._tell(EVENT_TO_INT[MessageEv], event)
+                self._tell(*_told(raw, is_event=path.suffix == ".raw"))
                 handed.unlink()
             time.sleep(_LOOK_S)  # a thread of a network: it has no loop
+
+    def _wait_for_phone(self) -> None:
+        """Until a person has taken it and scanned the code, or typed the one for typing."""
+        scanned, typed = self._directory / "phone", self._directory / "typing_phone"
+        while not self._ended.is_set():
+            if scanned.exists():
+                return link_by_hand(self._session, scanned.read_text())
+            if typed.exists() and self._is_code_shown.is_set():
+                return link_by_hand(self._session, typed.read_text())
+            time.sleep(_LOOK_S)
+
+    async def PairPhone(self, phone: str, _: bool) -> str:
+        """The code for the phone."""
+        self._note("pairings.jsonl", {"phone": phone})
+        self._is_code_shown.set()
+        return "ABCD-EFGH"
+
+    async def logout(self) -> None:
+        """At the network."""
+        self._note("pairings.jsonl", {"logout": True})
 
     def _tell(self, code: int, raw: bytes) -> None:
         """As the library's Go part does."""
@@ -75,9 +109,28 @@ class ScriptedClient:
         return types.SendResponse(ID=f"3EB0{os.urandom(8).hex().upper()}", Timestamp=1_790_000_000)
 
     async def upload(self, raw: bytes, media_type: object) -> Any:
-        """At the network."""
+        """At the network; never while `slow` exists, and not while `no_upload` says why."""
+        if (self._directory / "slow").exists():
+            await asyncio.Event().wait()
+        if (self._directory / "no_upload").exists():
+            raise NeonizeError((self._directory / "no_upload").read_text())
         self._note("uploads.jsonl", {"kind": str(media_type), "size_bytes": len(raw)})
         return types.UploadResponse(url="https://example.org/file", FileLength=len(raw))
+
+    async def download_any(self, message: Any) -> bytes:
+        """What lies in `media/` under the file's path; what it was asked for is noted."""
+        [(field, part)] = message.ListFields()
+        asked = sorted(each.name for each, _ in part.ListFields())
+        self._note("downloads.jsonl", {"as": field.name, "fields": asked})
+        path = self._directory / "media" / part.directPath.strip("/")
+        if not path.exists():
+            raise NeonizeError("download failed with status code 404")
+        return bytes(path.read_bytes())
+
+    async def mark_read(self, *ids: str, chat: Any, sender: Any, receipt: Any) -> None:
+        """Shown."""
+        said = {"chat": f"{chat.User}@{chat.Server}", "sender": f"{sender.User}@{sender.Server}"}
+        self._note("read.jsonl", {**said, "ids": list(ids), "receipt": receipt.name})
 
     async def send_chat_presence(self, *_: object) -> None:
         """Shown."""
@@ -88,10 +141,11 @@ class ScriptedClient:
         listed = json.loads(path.read_bytes()) if path.exists() else []
         if listed is None:
             raise NeonizeError("it can't be asked")
-        return [_group(jid, name) for jid, name in listed]
+        return [_group(*each) for each in listed]
 
     async def stop(self) -> None:
         """Disconnected."""
+        self._note("stops.jsonl", {"pid": os.getpid()})
         self._ended.set()
 
     def _note(self, name: str, plain: dict[str, object]) -> None:
@@ -99,11 +153,40 @@ class ScriptedClient:
             file.write(json.dumps(plain) + "\n")
 
 
-def _group(jid: str, name: str) -> Any:
+def _group(jid: str, name: str, *members: str) -> Any:
     found = types.GroupInfo()
-    found.JID.User, _, found.JID.Server = jid.partition("@")
+    _set_jid(found.JID, jid)
     found.GroupName.Name = name
+    for each in members:
+        _set_jid(found.Participants.add().JID, each)
     return found
+
+
+def _set_jid(target: Any, jid: str) -> None:
+    target.User, _, target.Server = jid.partition("@")
+
+
+def _news(plain: dict[str, Any]) -> tuple[int, bytes]:
+    """A real event of a group: `joined` names one that we are in now, `info` who came and went."""
+    if "joined" in plain:
+        added = types.JoinedGroup()
+        added.GroupInfo.CopyFrom(_group(*plain["joined"]))
+        return EVENT_TO_INT[JoinedGroupEv], filled(added)
+    event = types.GroupInfoEvent(Timestamp=1_790_000_000)
+    _set_jid(event.JID, plain["info"]["chat"])
+    for name, people in (("Join", event.Join), ("Leave", event.Leave)):
+        for each in plain["info"].get(name, []):
+            _set_jid(people.add(), each)
+    return EVENT_TO_INT[GroupInfoEv], filled(event)
+
+
+def _told(raw: bytes, *, is_event: bool) -> tuple[int, bytes]:
+    if is_event:
+        return EVENT_TO_INT[MessageEv], raw
+    plain = json.loads(raw)
+    if "joined" in plain or "info" in plain:
+        return _news(plain)
+    return EVENT_TO_INT[MessageEv], _event(plain)
 
 
 def _event(plain: dict[str, Any]) -> bytes:
@@ -115,24 +198,9 @@ def _event(plain: dict[str, Any]) -> bytes:
     source.Sender.User, _, source.Sender.Server = plain.get("sender_jid", "98765@lid").partition("@")
     source.IsGroup = chat.endswith("@g.us")
     info.ID, info.Pushname, info.Timestamp = plain["message_id"], "Ada", 1_790_000_000_000
-    event.Message.CopyFrom(Message(conversation=plain["text"]))
-    return _filled(event)
-
-
-def _filled(event: Any) -> bytes:
-    """The event's bytes; required fields that nobody set are empty."""
-    _fill(event)
-    return bytes(event.SerializeToString())
-
-
-def _fill(message: Any) -> None:
-    for field in message.DESCRIPTOR.fields:
-        is_message = field.message_type is not None
-        if field.is_required and is_message:
-            _fill(getattr(message, field.name))
-            getattr(message, field.name).SetInParent()
-        elif field.is_required and not message.HasField(field.name):
-            setattr(message, field.name, field.default_value)
+    said = Message(conversation=plain["text"]) if "said" not in plain else Message(**plain["said"])
+    event.Message.CopyFrom(said)
+    return filled(event)
 
 
 if __name__ == "__main__":

@@ -4,14 +4,17 @@ Its directory is the far end of the network. What lies in it outlives the proces
 
 | file | what it holds |
 |---|---|
-| `in/*.json` | messages for us, in name order: taken over into the spool, then removed |
-| `groups.json` | the groups of the account, each `[jid, name]`; `null` when it can't be asked |
+| `in/*.json` | messages for us, or `{"group": …}`, in name order: taken over into the spool, then removed |
+| `groups.json` | the groups of the account, each `[jid, name, member, …]`; `null` when it can't be asked |
 | `sends.jsonl` | each text that the network took, with the generation that gave it |
 | `lives.jsonl` | each start: generation and process id |
 | `faults.json` | a list of `{"at": …, "do": …, "times": …}`; the first that fits and has times left is done |
+| `media/*` | files of messages, see `tests.support.whatsapp_media` |
+| `read.jsonl` | each message that was shown as read |
 | `lost` | while it exists a link that stands is lost again and again |
 
-`at` is `start`, `connect`, `send:<part of the text>` or `heard:<part of the text>`. `do` is one of `Fault`.
+`at` is `start`, `connect`, `send:<part of the text>`, `heard:<part of the text>` or `fetch:<message id>`.
+`do` is one of `Fault`.
 """
 
 import argparse
@@ -21,9 +24,7 @@ import json
 import os
 import signal
 import socket
-import sqlite3
 import sys
-from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
@@ -33,20 +34,28 @@ from pydantic import TypeAdapter
 from orchestrator.channels.whatsapp.lines import (
     MAX_UNCONFIRMED,
     VERSION,
+    Album,
     Beat,
     Confirm,
     Fate,
+    Fetch,
+    Fetched,
+    GroupIs,
     GroupLine,
-    GroupsAre,
+    GroupsEnd,
     Heard,
     Hello,
+    Keep,
     Line,
     LinkState,
     ListGroups,
+    MarkRead,
     NotSent,
     Quarantined,
+    SamePerson,
     Send,
     Sent,
+    SetAside,
     StateIs,
     Stop,
     Taken,
@@ -56,12 +65,15 @@ from orchestrator.channels.whatsapp.lines import (
 from orchestrator.channels.whatsapp.port import LinePort
 from orchestrator.channels.whatsapp.spool import SpoolRows
 from orchestrator.contracts.ids import Jid, MessageId
+from orchestrator.contracts.records.groups import GroupChange
 from orchestrator.contracts.records.messages import InboundMessage
-from tests.support.file_channel import read_lines, write_json
+from tests.support.file_channel import write_json
+from tests.support.whatsapp_media import FarMedia
 
-ME: Final = Jid("4915100000000@s.whatsapp.net")
+ME: Final = (Jid("4915100000000@s.whatsapp.net"), Jid("9000@lid"))
 _LOOK_S: Final = 0.02
 _MESSAGE: Final = TypeAdapter(InboundMessage)
+_CHANGE: Final = TypeAdapter(GroupChange)
 
 
 class Fault(StrEnum):
@@ -82,6 +94,7 @@ class Fault(StrEnum):
     NOT_SENT = "not sent"
     REFUSE_SEND = "refuse send"
     BAD_EVENT = "bad event"
+    NOT_NOW = "not now"
 
 
 class Double:
@@ -94,6 +107,8 @@ class Double:
         self._generation = generation
         self._unconfirmed: set[str] = set()
         self._over = asyncio.Event()
+        self._media = FarMedia(directory)
+        self._fetches: list[asyncio.Task[None]] = []
 
     async def live(self) -> None:
         """From the first line to the last."""
@@ -105,11 +120,12 @@ class Double:
             return
         self._state(LinkState.OPEN)
         async with asyncio.TaskGroup() as tasks:
+            self._tasks = tasks
             running = [
                 tasks.create_task(work) for work in (self._beat(), self._hear(), self._obey(), self._drop())
             ]
             await self._over.wait()
-            for task in running:
+            for task in (*running, *self._fetches):
                 task.cancel()
 
     def _do_link_fault(self, fault: Fault | None) -> bool:
@@ -175,7 +191,15 @@ class Double:
             await asyncio.sleep(_LOOK_S)
 
     def _hear_one(self, name: str) -> None:
-        message = _message(json.loads(self._rows.read(name)))
+        plain = json.loads(self._rows.read(name))
+        if "group" in plain:
+            self._unconfirmed.add(name)
+            change = _CHANGE.validate_python(plain["group"])
+            self._say(Heard(generation=self._generation, spool=name, group=change))
+            return
+        same = tuple(SamePerson(**each) for each in plain.pop("same", ()))
+        album = Album(**plain.pop("album")) if "album" in plain else None
+        message = _message(plain)
         fault = self._fault(f"heard:{message.text}")
         if fault is Fault.BAD_EVENT:
             self._rows.quarantine(name)
@@ -183,7 +207,8 @@ class Double:
             return
         self._do(fault)
         self._unconfirmed.add(name)
-        self._say(Heard(generation=self._generation, spool=name, message=message))
+        heard = Heard(generation=self._generation, spool=name, message=message, same=same, album=album)
+        self._say(heard)
 
     async def _obey(self) -> None:
         while (raw := await self._port.read()) is not None:
@@ -194,6 +219,16 @@ class Double:
                 case Confirm():
                     self._rows.remove(line.spool)
                     self._unconfirmed.discard(line.spool)
+                case Keep():
+                    self._unconfirmed.discard(line.spool)
+                case SetAside():
+                    self._rows.quarantine(line.spool)
+                    self._unconfirmed.discard(line.spool)
+                    self._say(Quarantined(generation=self._generation, spool=line.spool, why=line.why))
+                case Fetch():
+                    self._fetches.append(self._tasks.create_task(self._fetch(line)))
+                case MarkRead():
+                    self._note("read.jsonl", {"chat": line.chat, "message_id": line.message_id})
                 case Send():
                     self._send(line)
                 case ListGroups():
@@ -203,6 +238,24 @@ class Double:
                 case _:
                     raise AssertionError(line.kind)
         self._over.set()
+
+    async def _fetch(self, line: Fetch) -> None:
+        message = _message(json.loads(self._rows.read(line.spool)))
+        self._note("fetches.jsonl", {"message_id": message.message_id})
+        fault = self._fault(f"fetch:{message.message_id}")
+        self._do(fault)
+        if fault is Fault.NOT_NOW:
+            self._say(Fetched(generation=self._generation, spool=line.spool, why="not now"))
+            return
+        content = await self._media.fetched(message.message_id)
+        if content is None:
+            self._say(Fetched(generation=self._generation, spool=line.spool, why="gone", is_final=True))
+            return
+        try:
+            path = self._rows.keep_file(line.spool, content)
+        except OSError:
+            return  # its row was confirmed meanwhile
+        self._say(Fetched(generation=self._generation, spool=line.spool, path=path))
 
     def _send(self, line: Send) -> None:
         fault = self._fault(f"send:{line.message.text}")
@@ -219,7 +272,9 @@ class Double:
             copy = self._directory / "files" / str(message.outbox_id)
             copy.write_bytes(message.file.path.read_bytes())
         sent = {"chat": message.chat_jid, "text": message.text, "outbox_id": message.outbox_id}
-        self._note("sends.jsonl", {**sent, "generation": self._generation})
+        quoted = {"reply_to": message.reply_to, "reply_to_text": message.reply_to_text}
+        mentions = [each.jid for each in message.mentions]
+        self._note("sends.jsonl", {**sent, **quoted, "mentions": mentions, "generation": self._generation})
         if fault is Fault.LOSE_ANSWER:
             return
         self._do(fault)
@@ -229,11 +284,11 @@ class Double:
     def _list_groups(self, line: ListGroups) -> None:
         path = self._directory / "groups.json"
         listed = json.loads(path.read_bytes()) if path.exists() else []
-        if listed is None:
-            self._say(GroupsAre(generation=self._generation, id=line.id, why="it can't be asked"))
-            return
-        groups = tuple(GroupLine(jid=Jid(jid), name=name) for jid, name in listed)
-        self._say(GroupsAre(generation=self._generation, id=line.id, groups=groups))
+        for jid, name, *members in listed or []:
+            group = GroupLine(jid=Jid(jid), name=name, members=tuple(members), same=())
+            self._say(GroupIs(generation=self._generation, id=line.id, group=group))
+        why = "it can't be asked" if listed is None else None
+        self._say(GroupsEnd(generation=self._generation, id=line.id, why=why))
 
     async def _beat(self) -> None:
         while True:
@@ -261,7 +316,7 @@ class Double:
 
     def _state(self, state: LinkState, why: str = "", *, retry_after_s: float = 0.0) -> None:
         self._say(
-            StateIs(generation=self._generation, state=state, why=why, me=(ME,), retry_after_s=retry_after_s)
+            StateIs(generation=self._generation, state=state, why=why, me=ME, retry_after_s=retry_after_s)
         )
 
     def _say(self, line: Line) -> None:
@@ -279,58 +334,6 @@ def _message(plain: dict[str, Any]) -> InboundMessage:
     ada = {"chat_jid": "120363000000000001@g.us", "sender_jid": "4917100000001@s.whatsapp.net"}
     usual = {"sender_name": "Ada", "chat_is_group": True, "sent_at": "2026-01-01T12:00:00Z"}
     return _MESSAGE.validate_python({**ada, **usual, **plain})
-
-
-class FarEnd:
-    """The directory as a test sees it."""
-
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
-        self.spool = directory / "spool"
-        self.session = directory / "whatsapp.db"
-        (directory / "in").mkdir(parents=True, exist_ok=True)
-        self._written = 0
-
-    def command(self, descriptor: int, generation: int) -> list[str]:
-        """The double's words, as a `ChildCommand`."""
-        words = [sys.executable, "-m", "tests.support.whatsapp_double", str(self.directory)]
-        return [*words, "--descriptor", str(descriptor), "--generation", str(generation)]
-
-    def link(self, device: int = 1) -> None:
-        """An account is linked, as another device each time."""
-        with closing(sqlite3.connect(self.session)) as opened, opened:
-            opened.execute("CREATE TABLE IF NOT EXISTS whatsmeow_device (jid TEXT PRIMARY KEY, lid TEXT)")
-            opened.execute("DELETE FROM whatsmeow_device")
-            account = f"4915100000000:{device}@s.whatsapp.net"
-            opened.execute("INSERT INTO whatsmeow_device VALUES (?, '9000:1@lid')", (account,))
-
-    def write(self, text: str, **more: object) -> None:
-        """A person writes."""
-        self._written += 1
-        message = {"message_id": f"M{self._written:04}", "text": text, **more}
-        write_json(self.directory / "in" / f"{self._written:06}.json", message)
-
-    def set_faults(self, *faults: tuple[str, Fault] | tuple[str, Fault, int]) -> None:
-        """What goes wrong from now on: where, what, and how often."""
-        write_json(
-            self.directory / "faults.json",
-            [{"at": each[0], "do": each[1], "times": each[2] if len(each) == 3 else 1} for each in faults],
-        )
-
-    @property
-    def lives(self) -> list[dict[str, Any]]:
-        """Each start."""
-        return read_lines(self.directory / "lives.jsonl")
-
-    @property
-    def sent(self) -> list[str]:
-        """The texts that the network took."""
-        return [each["text"] for each in read_lines(self.directory / "sends.jsonl")]
-
-    @property
-    def rows(self) -> list[str]:
-        """What lies in the spool."""
-        return sorted(each.name for each in self.spool.glob("*.row"))
 
 
 async def _main() -> None:

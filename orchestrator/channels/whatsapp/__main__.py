@@ -11,6 +11,7 @@ import socket
 import sys
 import traceback
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -24,6 +25,7 @@ from orchestrator.channels.whatsapp.spool import SpoolRows
 from orchestrator.channels.whatsapp.translate import Me
 
 _PR_SET_PDEATHSIG: Final = 1
+_THREADS: Final = 32
 _IN_USE: Final = "another process holds the WhatsApp session"
 
 
@@ -93,6 +95,8 @@ async def _live(options: argparse.Namespace, rows: SpoolRows, make_client: MakeC
         me=me,
         beat_s=options.beat_s,
     )
+    # The library's calls each take a thread for as long as they last; uploads may last minutes.
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="call"))
     port = await LinePort.on(socket.socket(fileno=options.descriptor))
     await live(port, rows, plan, make_library)
 

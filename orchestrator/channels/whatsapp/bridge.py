@@ -7,9 +7,11 @@ from typing import Any, Final
 
 import structlog
 
+from orchestrator.channels.base import IsRead
 from orchestrator.channels.whatsapp.conversation import Conversation, ConversationOver, Tally
+from orchestrator.channels.whatsapp.fetching import FetchRule
 from orchestrator.channels.whatsapp.lanes import Taker
-from orchestrator.channels.whatsapp.lines import GroupLine, LinkState, StateIs
+from orchestrator.channels.whatsapp.lines import GroupLine, LinkState, MarkRead, StateIs
 from orchestrator.channels.whatsapp.process import ChildCommand, ChildProcess
 from orchestrator.contracts.errors import ErrorCode, Unavailable
 from orchestrator.contracts.ids import Jid
@@ -30,6 +32,7 @@ class BridgeRule:
     connect_within_s: float = 180.0
     stop_within_s: float = 5.0
     send_within_s: float = 40.0
+    fetch: FetchRule = field(default_factory=FetchRule)
     look_s: float = 2.0
 
 
@@ -47,7 +50,7 @@ class Bridge:
     """The parent's side of the WhatsApp child.
 
     linked_as: the account of the session on the disk; without one no child is started. on_state: told
-    each change, one after another; must not raise.
+    each change, one after another; must not raise. is_read: whether a message's file is worth fetching.
     """
 
     def __init__(
@@ -57,16 +60,17 @@ class Bridge:
         clock: Clock,
         linked_as: Callable[[], str | None],
         on_state: Callable[[BridgeState], Awaitable[None]],
+        is_read: IsRead,
         rule: BridgeRule | None = None,
     ) -> None:
         self._command = command
         self._clock = clock
         self._linked_as = linked_as
         self._on_state = on_state
+        self._is_read = is_read
         self._rule = rule or BridgeRule()
         self._reconnects = Reconnects()
         self._talk: Conversation | None = None
-        self._changed = asyncio.Event()
         self._untold: asyncio.Queue[BridgeState] = asyncio.Queue()
         self.tally = Tally()
         self.generation = 0
@@ -80,6 +84,8 @@ class Bridge:
             tasks.create_task(self._forget_failures(), name="whatsapp failures")
             while True:
                 account = await asyncio.to_thread(self._linked_as)
+                if account is None and refused is not None:
+                    refused = ""  # it is unlinked here too: linked again it may have its old name
                 if account is None or account == refused:
                     if refused is None:
                         self._show(LinkState.AUTH_REQUIRED, _NOT_LINKED)
@@ -103,17 +109,16 @@ class Bridge:
         if self._talk is not None:
             await self._talk.set_typing(chat, is_typing=is_typing)
 
+    async def mark_read(self, line: MarkRead) -> None:
+        """Show the sender that a message was read, if it is connected."""
+        if self._talk is not None:
+            await self._talk.mark_read(line)
+
     async def groups(self) -> tuple[GroupLine, ...]:
         """All group chats of the account. Raises Unavailable."""
         if self._talk is None or self._talk.state is not LinkState.OPEN:
             raise Unavailable("WhatsApp is not connected.", code=ErrorCode.CHANNEL_UNAVAILABLE)
         return await self._talk.groups(within_s=self._rule.send_within_s)
-
-    async def opened(self) -> None:
-        """Return once the link is open."""
-        while self.state.link is not LinkState.OPEN:
-            self._changed.clear()
-            await self._changed.wait()
 
     async def _one_child(self, take: Taker) -> StateIs:
         """One child from start to end; the state that it left us in."""
@@ -125,7 +130,12 @@ class Bridge:
             return self._failed(f"the WhatsApp process cannot be started: {error.strerror}")
         _log.info("whatsapp.child_started", generation=self.generation, pid=child.pid)
         self._talk = Conversation(
-            child.port, generation=self.generation, tally=self.tally, on_state=self._note_state
+            child.port,
+            generation=self.generation,
+            tally=self.tally,
+            on_state=self._note_state,
+            is_read=self._is_read,
+            fetch=self._rule.fetch,
         )
         within_s = self._rule.stop_within_s
         last, over = None, ""
@@ -168,14 +178,13 @@ class Bridge:
         elif line.state is LinkState.CONNECTING and self.state.link is LinkState.OPEN:
             self._reconnects = self._reconnects.failed(self._clock.monotonic(), self._rule.retry)
             self._show(LinkState.CONNECTING, line.why)
-            if self._reconnects.is_tripped:
+            if self._reconnects.is_tripped and not line.is_holding:
                 raise ConversationOver(f"the connection was lost too often: {line.why or 'no reason given'}")
 
     def _show(self, link: LinkState, why: str, *, me: tuple[Jid, ...] = ()) -> None:
         state = BridgeState(link=link, why=why, me=me, is_tripped=self._reconnects.is_tripped)
         if state != self.state:
             self.state = state
-            self._changed.set()
             self._untold.put_nowait(state)
 
     async def _tell_states(self) -> None:

@@ -1,8 +1,8 @@
 """WhatsApp as a `Channel`: chats of one linked account, behind a supervised child process."""
 
-import asyncio
+import contextlib
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -10,76 +10,63 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-import structlog
-
+from orchestrator.channels.base import ChannelParts, LinkedChannel
 from orchestrator.channels.whatsapp.bridge import Bridge, BridgeRule, BridgeState
-from orchestrator.channels.whatsapp.jids import GROUP_SERVER, LID_SERVER, PHONE_SERVER, server_of, user_of
-from orchestrator.channels.whatsapp.lanes import Taker
-from orchestrator.channels.whatsapp.lines import Heard, LinkState
+from orchestrator.channels.whatsapp.jids import (
+    GROUP_SERVER,
+    LID_SERVER,
+    PHONE_SERVER,
+    lid_and_phone,
+    server_of,
+    user_of,
+)
+from orchestrator.channels.whatsapp.lines import Heard, LinkState, MarkRead
 from orchestrator.channels.whatsapp.pace import Pace, PaceRule
 from orchestrator.channels.whatsapp.process import ChildCommand
 from orchestrator.channels.whatsapp.session import linked_account
 from orchestrator.contracts.errors import ErrorCode, Unavailable
 from orchestrator.contracts.ids import Jid
+from orchestrator.contracts.records.channels import ChannelHealth
 from orchestrator.contracts.records.groups import Chat
-from orchestrator.contracts.records.messages import OutboundMessage, Receipt
-from orchestrator.contracts.seams import Clock, Inbox, SendUnavailable
+from orchestrator.contracts.records.messages import InboundMessage, OutboundMessage, Receipt
+from orchestrator.contracts.seams import SendUnavailable
+from orchestrator.core.chat.mentions import with_ids
 
-_log = structlog.get_logger(__name__)
 _SERVERS: Final = (GROUP_SERVER, PHONE_SERVER, LID_SERVER)
-_MAX_TEXT_CHARS: Final = 4_000
-_AFTER_FAULT_S: Final = 300.0
-
-OnState = Callable[[BridgeState], Awaitable[None]]
-"""Called with each change of the link, one after another; must not raise."""
-OnSame = Callable[[Sequence[tuple[Jid, Jid]]], Awaitable[None]]
-"""Called with pairs of ids that are one person, the hidden one first. Raises Unavailable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelPlan:
-    """Where the account lies, and how the channel behaves. format_text: Markdown in WhatsApp's own marks."""
+    """Where the account lies, and how the channel behaves. format_text: Markdown in WhatsApp's own marks.
+
+    read_receipts: whether senders see that their messages were read.
+    """
 
     session: Path
     command: ChildCommand
     rule: BridgeRule = field(default_factory=BridgeRule)
     pace: PaceRule = field(default_factory=PaceRule)
     format_text: Callable[[str], str] = str
+    read_receipts: bool = False
 
 
-class WhatsAppChannel:
+class WhatsAppChannel(LinkedChannel):
     """Owns the chats of WhatsApp. Everything that lasts is in the session, the spool and the store."""
 
     name = "whatsapp"
+    title = "WhatsApp"
+    # WhatsApp takes more; people do not read it.
+    max_text_chars = 4_000
 
-    def __init__(
-        self,
-        plan: ChannelPlan,
-        *,
-        tasks: asyncio.TaskGroup,
-        clock: Clock,
-        on_state: OnState,
-        on_same: OnSame,
-        random: Random,
-    ) -> None:
-        """tasks: owns what keeps the link, from `connect` to `close`; entered by then."""
+    def __init__(self, plan: ChannelPlan, parts: ChannelParts, *, random: Random) -> None:
+        super().__init__(parts)
         self._plan = plan
-        self._tasks = tasks
-        self._clock = clock
-        self._on_state = on_state
-        self._on_same = on_same
-        self._pace = Pace(plan.pace, clock, random)
+        self._pace = Pace(plan.pace, parts.clock, random)
         self._bridge: Bridge | None = None
-        self._running: asyncio.Task[None] | None = None
 
     def owns(self, jid: Jid) -> bool:
         """Whether `jid` is a group or a person of WhatsApp."""
         return bool(user_of(jid)) and server_of(jid) in _SERVERS
-
-    @property
-    def max_text_chars(self) -> int:
-        """WhatsApp takes more; people do not read it."""
-        return _MAX_TEXT_CHARS
 
     @property
     def state(self) -> BridgeState | None:
@@ -96,21 +83,20 @@ class WhatsAppChannel:
         """Whether the link is open now."""
         return self._bridge is not None and self._bridge.state.link is LinkState.OPEN
 
-    async def connect(self, inbox: Inbox) -> None:
-        """Keep a link from now until `close`; returns once it is open for the first time."""
-        await self.close()
-        plan = self._plan
+    async def live(self) -> None:
+        """Keep one child running; it ends by a fault of ours only."""
         self._bridge = bridge = Bridge(
-            plan.command,
-            clock=self._clock,
-            linked_as=partial(linked_account, plan.session),
-            on_state=self._on_state,
-            rule=plan.rule,
+            self._plan.command,
+            clock=self._parts.clock,
+            linked_as=partial(linked_account, self._plan.session),
+            on_state=self._note,
+            is_read=self._parts.is_read,
+            rule=self._plan.rule,
         )
-        self._running = self._tasks.create_task(
-            self._keep(bridge, self._taker(inbox)), name="whatsapp bridge"
-        )
-        await bridge.opened()
+        try:
+            await bridge.run(self._take)
+        finally:
+            self._bridge = None
 
     async def send(self, message: OutboundMessage) -> Receipt:
         """Send it once, at a human pace. Raises SendRefused, SendUnavailable or SendUnknown."""
@@ -118,7 +104,8 @@ class WhatsAppChannel:
         if bridge is None or not self.is_connected:
             raise SendUnavailable("WhatsApp is not connected")
         await self._pace.turn(message.chat_jid)
-        return await bridge.send(replace(message, text=self._plan.format_text(message.text)))
+        text = self._plan.format_text(with_ids(message.text, message.mentions))
+        return await bridge.send(replace(message, text=text))
 
     async def set_typing(self, chat: Jid, *, is_typing: bool) -> None:
         """Show or hide the typing indicator, if that can be done now."""
@@ -130,34 +117,43 @@ class WhatsAppChannel:
         if self._bridge is None:
             raise Unavailable("WhatsApp is not connected.", code=ErrorCode.CHANNEL_UNAVAILABLE)
         found = await self._bridge.groups()
-        return [Chat(jid=each.jid, channel=self.name, name=each.name, is_group=True) for each in found]
+        await self._parts.on_same([(pair.lid, pair.phone) for each in found for pair in each.same])
+        return [
+            Chat(jid=each.jid, channel=self.name, name=each.name, is_group=True, members=each.members or None)
+            for each in found
+        ]
 
-    async def close(self) -> None:
-        """End the link and its process."""
-        running, self._running, self._bridge = self._running, None, None
-        if running is not None:
-            running.cancel()
-            await asyncio.wait({running})
+    async def _take(self, heard: Heard) -> None:
+        """Who is who and what became of the group first: the message is told by it."""
+        if heard.same:
+            await self._parts.on_same([(each.lid, each.phone) for each in heard.same])
+        if heard.group is not None:
+            await self._parts.on_group(self.name, heard.group)
+        if heard.message is not None:
+            await self.hand_on(heard.message)
+            if self._plan.read_receipts:
+                await self._mark_read(heard.message)
 
-    def _taker(self, inbox: Inbox) -> Taker:
-        async def take(heard: Heard) -> None:
-            if heard.same:
-                await self._on_same([(each.lid, each.phone) for each in heard.same])
-            await inbox(heard.message)
+    async def _mark_read(self, message: InboundMessage) -> None:
+        """Its sender sees that it was read, if it is."""
+        is_said = message.change is None and not message.is_context_only and not message.is_from_me
+        if self._bridge is None or not is_said or not await self._parts.is_read(message):
+            return
+        await self._bridge.mark_read(
+            MarkRead(chat=message.chat_jid, sender=message.sender_jid, message_id=message.message_id)
+        )
 
-        return take
-
-    async def _keep(self, bridge: Bridge, take: Taker) -> None:
-        """A fault of ours in here must not silence the channel for ever."""
-        while True:
-            try:
-                await bridge.run(take)
-            except Exception:  # the owner of the activity logs its fault once, and starts it again
-                _log.exception("whatsapp.bridge_failed", pause_s=_AFTER_FAULT_S)
-                await self._on_state(
-                    BridgeState(link=LinkState.FAILED, why="a fault of our own; see the log", is_tripped=True)
-                )
-            await asyncio.sleep(_AFTER_FAULT_S)
+    async def _note(self, state: BridgeState) -> None:
+        own = lid_and_phone(*state.me) if len(state.me) == 2 else None
+        if own is not None:
+            with contextlib.suppress(Unavailable):  # said again with the next link
+                await self._parts.on_same([own])
+        health = ChannelHealth.DOWN if state.is_tripped else ChannelHealth.TRYING
+        if state.link is LinkState.OPEN:
+            health = ChannelHealth.OPEN
+        elif state.link is LinkState.AUTH_REQUIRED:
+            health = ChannelHealth.UNLINKED
+        await self.say_state(health, state.why)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

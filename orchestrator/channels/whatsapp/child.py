@@ -5,7 +5,6 @@ on the disk or with the parent, so that it may die at any instruction.
 """
 
 import asyncio
-import contextlib
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,30 +13,30 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final, assert_never
 
-from orchestrator.channels.whatsapp.library import Ears, Library, LibraryMissing, SendFailed
+from orchestrator.channels.whatsapp.downloads import Downloads
+from orchestrator.channels.whatsapp.handing_over import hand_over
+from orchestrator.channels.whatsapp.library import Ears, Library, LibraryMissing
 from orchestrator.channels.whatsapp.lines import (
-    MAX_UNCONFIRMED,
     VERSION,
     Beat,
     Confirm,
-    Fate,
-    GroupsAre,
-    Heard,
+    Fetch,
+    GroupIs,
+    GroupsEnd,
     Hello,
+    Keep,
     LineError,
     LinkState,
     ListGroups,
-    NotSent,
+    MarkRead,
     PairingCode,
     PairPhone,
     ParentLine,
     QrCode,
-    Quarantined,
     Send,
-    Sent,
+    SetAside,
     StateIs,
     Stop,
-    Taken,
     Typing,
     Unlink,
     Unlinked,
@@ -45,6 +44,7 @@ from orchestrator.channels.whatsapp.lines import (
     parent_line,
 )
 from orchestrator.channels.whatsapp.port import LinePort
+from orchestrator.channels.whatsapp.pump import Pump
 from orchestrator.channels.whatsapp.reading import RowReader, row_of
 from orchestrator.channels.whatsapp.session import linked_account
 from orchestrator.channels.whatsapp.spool import SpoolRows
@@ -87,11 +87,12 @@ class Child:
         self._make_library = make_library
         self._loop = asyncio.get_running_loop()
         self._over = asyncio.Event()
-        self._arrived = asyncio.Event()
-        self._room = asyncio.Event()
-        self._unconfirmed: set[str] = set()
+        self._pump = Pump(port, rows, generation=plan.generation)
         self._homeless: list[bytes] = []
         self._said_last = ""
+        self._is_disconnected = False
+        self._fetches: set[asyncio.Task[None]] = set()
+        self._downloads = Downloads(rows, generation=plan.generation)
 
     async def run(self) -> None:
         """Speak until there is nothing more to say."""
@@ -106,21 +107,30 @@ class Child:
             why = str(error)
             self._state(Verdict(state=LinkState.FAILED, why=why, retry_after_s=_MISSING_RETRY_S))
             return
+        me, generation = self._plan.me, self._plan.generation
         async with asyncio.TaskGroup() as tasks:
-            running = [
+            running = [  # the link first: it is the one that is ended alone
                 tasks.create_task(work, name=name)
                 for name, work in (
-                    ("beat", self._beat()),
-                    ("pump", self._pump(library)),
-                    ("words", self._obey(library, tasks)),
                     ("link", self._link(library)),
+                    ("beat", self._beat()),
+                    ("pump", self._pump.run(RowReader(library.event, me=me, generation=generation))),
+                    ("words", self._obey(library, tasks)),
                 )
             ]
             await self._over.wait()
+            if self._homeless:
+                running[0].cancel()
+                await self._disconnect(library)  # the network keeps what nobody takes
             await self._find_homes()
-            for task in running:
+            for task in (*running, *self._fetches):
                 task.cancel()
-        await library.stop()
+        await self._disconnect(library)
+
+    async def _disconnect(self, library: Library) -> None:
+        if not self._is_disconnected:
+            self._is_disconnected = True
+            await library.stop()
 
     def _say(self, line: Any) -> None:
         self._port.put(line)
@@ -136,12 +146,15 @@ class Child:
             self._homeless.append(row)
             why = _NO_DISK.format(why=error.strerror or error)
             self._loop.call_soon_threadsafe(self._give_up_link, why)
-        self._loop.call_soon_threadsafe(self._arrived.set)
+        self._loop.call_soon_threadsafe(self._pump.arrived.set)
 
     def _give_up_link(self, why: str) -> None:
-        """Take nothing more: the network keeps what nobody takes."""
+        """Take nothing more until the disk does; what was taken is held."""
         if not self._over.is_set():
-            self._say(StateIs(generation=self._plan.generation, state=LinkState.CONNECTING, why=why))
+            held = StateIs(
+                generation=self._plan.generation, state=LinkState.CONNECTING, why=why, is_holding=True
+            )
+            self._say(held)
         self._said_last = why
         self._over.set()
 
@@ -158,6 +171,8 @@ class Child:
             self._state(Verdict(state=LinkState.FAILED, why=self._said_last))
 
     def _state(self, verdict: Verdict) -> None:
+        if self._homeless:  # whoever hears how the link ended ends us
+            return
         self._say(
             StateIs(
                 generation=self._plan.generation,
@@ -185,42 +200,6 @@ class Child:
         self._state(Verdict(state=LinkState.CONNECTING))
         self._state(no_connection(await library.connect()))
 
-    async def _pump(self, library: Library) -> None:
-        """Say what the spool holds, oldest first, no more than the parent confirms."""
-        reader = RowReader(library.event, me=self._plan.me, generation=self._plan.generation)
-        last = ""
-        while True:
-            self._arrived.clear()
-            try:
-                for name in [each for each in self._rows.names() if each > last]:
-                    await self._say_row(name, reader)
-                    last = name
-            except OSError:  # the disk, which must not take the process with it: events lie in its memory
-                await asyncio.sleep(_RETRY_DISK_S)
-            else:
-                await self._arrived.wait()
-
-    async def _say_row(self, name: str, reader: RowReader) -> None:
-        """Say what the row holds, once the parent has room for it. Raises OSError."""
-        while len(self._unconfirmed) >= MAX_UNCONFIRMED:
-            self._room.clear()
-            await self._room.wait()
-        try:
-            line = reader.line(name, self._rows.read(name))
-            raw = encode(line)
-        except OSError:
-            raise
-        except Exception as error:  # one event that can't be read must not keep all later ones away
-            self._rows.quarantine(name)
-            why = f"{type(error).__name__}: {error}"[:300]
-            self._say(Quarantined(generation=self._plan.generation, spool=name, why=why))
-            return
-        if isinstance(line, Heard):
-            self._unconfirmed.add(name)
-        else:
-            self._rows.remove(name)
-        await self._port.write_raw(raw)
-
     async def _obey(self, library: Library, tasks: asyncio.TaskGroup) -> None:
         """Do what the parent says until it says stop, or is gone."""
         while (raw := await self._port.read()) is not None:
@@ -232,31 +211,31 @@ class Child:
             if isinstance(line, Stop):
                 break
             if isinstance(line, Confirm):
-                self._confirmed(line.spool)
+                self._pump.confirmed(line.spool)
+            elif isinstance(line, Keep):
+                self._pump.make_room(line.spool)
+            elif isinstance(line, SetAside):
+                self._pump.put_aside(line)
             else:
-                tasks.create_task(self._do(library, line), name=line.kind)
+                task = tasks.create_task(self._do(library, line), name=line.kind)
+                if isinstance(line, Fetch):  # what is fetched is asked for again in a later life
+                    self._fetches.add(task)
+                    task.add_done_callback(self._fetches.discard)
         self._over.set()
-
-    def _confirmed(self, name: str) -> None:
-        with contextlib.suppress(OSError):  # the row is said again in a later life, and known then
-            self._rows.remove(name)
-        self._unconfirmed.discard(name)
-        self._room.set()
 
     async def _do(self, library: Library, line: ParentLine) -> None:
         generation = self._plan.generation
         match line:
             case Send():
-                await self._send(library, line)
+                self._say(await hand_over(library, line, self._port, generation=generation))
+            case Fetch():
+                self._say(await self._downloads.fetch(library, line))
+            case MarkRead():
+                await library.mark_read(line.chat, line.sender, line.message_id)
             case Typing():
                 await library.set_typing(line.chat, is_typing=line.is_typing)
             case ListGroups():
-                try:
-                    groups = tuple(await library.groups())
-                except ValueError as error:
-                    self._say(GroupsAre(generation=generation, id=line.id, why=str(error)))
-                else:
-                    self._say(GroupsAre(generation=generation, id=line.id, groups=groups))
+                await self._list_groups(library, line)
             case PairPhone():
                 try:
                     code = await library.pairing_code(line.phone)
@@ -266,25 +245,21 @@ class Child:
                     self._say(PairingCode(generation=generation, code=code))
             case Unlink():
                 self._say(Unlinked(generation=generation, why=await library.unlink()))
-            case Confirm() | Stop():
+            case Confirm() | Keep() | SetAside() | Stop():
                 raise AssertionError(line.kind)
             case _:
                 assert_never(line)
 
-    async def _send(self, library: Library, line: Send) -> None:
-        generation = self._plan.generation
-        # In the kernel before the library hears of it: if we die now the parent knows that it may have.
-        await self._port.write(Taken(generation=generation, id=line.id))
+    async def _list_groups(self, library: Library, line: ListGroups) -> None:
+        generation, why = self._plan.generation, None
         try:
-            receipt = await library.send(line.message)
-        except SendFailed as error:
-            self._say(NotSent(generation=generation, id=line.id, fate=error.fate, why=str(error)[:300]))
-        except Exception as error:  # a fault within the library; whether the text had left, nobody knows
-            why = f"{type(error).__name__}: {error}"[:300]
-            self._say(NotSent(generation=generation, id=line.id, fate=Fate.UNKNOWN, why=why))
-        else:
-            sent_at, message_id = receipt.sent_at, receipt.message_id
-            self._say(Sent(generation=generation, id=line.id, message_id=message_id, sent_at=sent_at))
+            for group in await library.groups():
+                await self._port.write_raw(
+                    _group_raw(GroupIs(generation=generation, id=line.id, group=group))
+                )
+        except ValueError as error:
+            why = str(error)
+        self._say(GroupsEnd(generation=generation, id=line.id, why=why))
 
 
 async def live(port: LinePort, rows: SpoolRows, plan: ChildPlan, make_library: MakeLibrary) -> None:
@@ -293,6 +268,15 @@ async def live(port: LinePort, rows: SpoolRows, plan: ChildPlan, make_library: M
         await Child(port, rows, plan, make_library).run()
     finally:
         await port.close()
+
+
+def _group_raw(line: GroupIs) -> bytes:
+    """The line; of a crowd that no line holds only how it is called."""
+    try:
+        return encode(line)
+    except LineError:
+        bare = line.group.model_copy(update={"members": (), "same": ()})
+        return encode(line.model_copy(update={"group": bare}))
 
 
 def _library_version() -> str:

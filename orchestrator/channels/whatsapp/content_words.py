@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from orchestrator.contracts.records.messages import ReceivedFile
+from orchestrator.channels.whatsapp.media import MessageFile
 
 _MAX_ITEMS: Final = 50
 
@@ -20,7 +20,7 @@ class Content:
 
     text: str
     context: Any = None
-    file: ReceivedFile | None = None
+    file: MessageFile | None = None
     about: str = ""
     is_context_only: bool = False
 

@@ -8,6 +8,8 @@ from typing import Final, assert_never
 
 import structlog
 
+from orchestrator.channels.base import IsRead
+from orchestrator.channels.whatsapp.fetching import Fetching, FetchRule
 from orchestrator.channels.whatsapp.lanes import Lanes, Taker
 from orchestrator.channels.whatsapp.lines import (
     MAX_UNCONFIRMED,
@@ -16,34 +18,43 @@ from orchestrator.channels.whatsapp.lines import (
     ChildLine,
     Confirm,
     Fate,
+    Fetched,
+    GroupIs,
     GroupLine,
-    GroupsAre,
+    GroupsEnd,
     Heard,
     Hello,
+    Keep,
     LineError,
     LinkState,
     ListGroups,
+    MarkRead,
     NotSent,
     PairingCode,
+    ParentLine,
     PassedOver,
     QrCode,
     Quarantined,
     Send,
     Sent,
+    SetAside,
     StateIs,
     Taken,
     Typing,
     Unlinked,
     child_line,
 )
+from orchestrator.channels.whatsapp.patience import Patience
 from orchestrator.channels.whatsapp.port import LinePort
 from orchestrator.contracts.errors import ErrorCode, Unavailable
 from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.messages import OutboundMessage, Receipt
 from orchestrator.contracts.seams import SendRefused, SendUnavailable, SendUnknown
+from orchestrator.core.chat.attachments import upload_limit_s
 
 _log = structlog.get_logger(__name__)
 _BREATH_EVERY: Final = 100
+_SET_ASIDE: Final = "It lies in bad/ of the spool; tell us how it came about."
 
 
 class ConversationOver(Exception):
@@ -58,30 +69,52 @@ class _Wish:
     is_taken: bool = False
 
 
+@dataclass(slots=True)
+class _Question:
+    """Which groups there are. groups: those that were named so far."""
+
+    answer: "asyncio.Future[GroupsEnd]"
+    groups: list[GroupLine] = field(default_factory=list)
+
+
 @dataclass(slots=True, kw_only=True)
 class Tally:
-    """What was counted of all children. passed_over: by reason. late: lines of earlier generations."""
+    """What was counted of all children. passed_over: by reason. late: lines of earlier generations.
+
+    asked: of each row whose file is under way, how many of them were asked for it.
+    """
 
     heard: int = 0
     passed_over: dict[str, int] = field(default_factory=dict)
     quarantined: int = 0
     late: int = 0
+    asked: dict[str, int] = field(default_factory=dict)
 
 
 class Conversation:
     """One generation. `listen` runs until it is over; the wishes may be uttered meanwhile."""
 
     def __init__(
-        self, port: LinePort, *, generation: int, tally: Tally, on_state: Callable[[StateIs], None]
+        self,
+        port: LinePort,
+        *,
+        generation: int,
+        tally: Tally,
+        on_state: Callable[[StateIs], None],
+        is_read: IsRead,
+        fetch: FetchRule,
     ) -> None:
         self._port = port
         self._generation = generation
         self._tally = tally
         self._on_state = on_state
+        self._is_read = is_read
+        self._fetch = fetch
         self._numbers = count(1)
         self._wishes: dict[int, _Wish] = {}
-        self._questions: dict[int, asyncio.Future[GroupsAre]] = {}
+        self._questions: dict[int, _Question] = {}
         self._is_met = False
+        self._files: Fetching | None = None
         self.state = LinkState.CONNECTING
 
     async def listen(self, take: Taker, *, silence_s: float, connect_within_s: float) -> StateIs:
@@ -93,7 +126,12 @@ class Conversation:
         why = ""
         try:
             async with asyncio.TaskGroup() as tasks:
-                lanes = Lanes(tasks, take, confirm=self._confirm)
+                asked = self._tally.asked
+                files = Fetching(tasks, self._fetch, say=self._say, is_read=self._is_read, asked=asked)
+                self._files = files
+                lanes = Lanes(
+                    tasks, take, files, confirm=self._confirm, keep=self._keep, set_aside=self._set_aside
+                )
                 try:
                     last = await self._hear(lanes, silence_s=silence_s, connect_within_s=connect_within_s)
                 finally:
@@ -109,7 +147,7 @@ class Conversation:
 
     async def _hear(self, lanes: Lanes, *, silence_s: float, connect_within_s: float) -> StateIs:
         loop = asyncio.get_running_loop()
-        not_open_since = loop.time()
+        patience = Patience(connect_within_s, now=loop.time())
         for number in count():
             if number % _BREATH_EVERY == 0:
                 await asyncio.sleep(0)  # a flood of lines must not keep others from running
@@ -117,25 +155,31 @@ class Conversation:
             if line.generation != self._generation:
                 self._tally.late += 1
                 continue
-            if self.state is LinkState.OPEN:
-                not_open_since = loop.time()
             self._check_first(line)
             self._take(line, lanes)
-            if isinstance(line, StateIs) and line.state in _GIVEN_UP:
-                return line
-            if self.state is not LinkState.OPEN and loop.time() - not_open_since > connect_within_s:
+            if isinstance(line, StateIs):
+                patience.note(line)
+                if line.state in _GIVEN_UP:
+                    return line
+            if patience.is_over(loop.time()):
                 raise ConversationOver(f"it was not connected within {connect_within_s:g} s")
         raise AssertionError  # `count` has no end
 
     async def send(self, message: OutboundMessage, *, within_s: float) -> Receipt:
-        """Send it once. Raises SendRefused, SendUnavailable or SendUnknown."""
+        """Send it once, within this and the time its file may take. Raises as `Channel.send` does."""
         if self.state is not LinkState.OPEN:
             raise SendUnavailable("WhatsApp is not connected")
         number = next(self._numbers)
         wish = _Wish(asyncio.get_running_loop().create_future())
         self._wishes[number] = wish
         try:
-            await self._say(Send(id=number, message=message))
+            if message.file is None:
+                line = Send(id=number, message=message)
+            else:
+                upload_s = upload_limit_s(message.file.size_bytes)
+                line = Send(id=number, message=message, upload_within_s=upload_s)
+                within_s += upload_s
+            await self._say(line)
             async with asyncio.timeout(within_s):
                 answer = await wish.answer
         except LineError as error:
@@ -155,25 +199,35 @@ class Conversation:
     async def groups(self, *, within_s: float) -> tuple[GroupLine, ...]:
         """All group chats of the account. Raises Unavailable."""
         number = next(self._numbers)
-        answer: asyncio.Future[GroupsAre] = asyncio.get_running_loop().create_future()
-        self._questions[number] = answer
+        question = self._questions[number] = _Question(asyncio.get_running_loop().create_future())
         try:
             await self._say(ListGroups(id=number))
             async with asyncio.timeout(within_s):
-                said = await answer
+                said = await question.answer
         except TimeoutError:
             raise _away("it did not answer in time") from None
         finally:
             self._questions.pop(number, None)
         if said.why is not None:
             raise _away(said.why)
-        return said.groups
+        return tuple(question.groups)
 
-    async def _say(self, line: Send | Typing | ListGroups | Confirm) -> None:
+    async def _say(self, line: ParentLine) -> None:
         await self._port.write(line)
+
+    async def mark_read(self, line: MarkRead) -> None:
+        """Show the sender that a message was read, if we are connected."""
+        if self.state is LinkState.OPEN:
+            await self._say(line)
 
     async def _confirm(self, spool: str) -> None:
         await self._say(Confirm(spool=spool))
+
+    async def _keep(self, spool: str) -> None:
+        await self._say(Keep(spool=spool))
+
+    async def _set_aside(self, spool: str, why: str) -> None:
+        await self._say(SetAside(spool=spool, why=why))
 
     async def _next(self, silence_s: float) -> ChildLine:
         try:
@@ -207,21 +261,30 @@ class Conversation:
                     raise ConversationOver(f"it did not wait after {MAX_UNCONFIRMED} messages")
                 self._tally.heard += 1
                 lanes.take(line)
+            case Fetched():
+                if self._files is not None:
+                    self._files.answer(line)
             case PassedOver():
                 counted = self._tally.passed_over
                 counted[line.reason] = counted.get(line.reason, 0) + 1
             case Quarantined():
                 self._tally.quarantined += 1
-                _log.error("whatsapp.event_quarantined", spool=line.spool, why=line.why)
+                suggestion = "It lies in bad/ of the spool; tell us how it came about."
+                _log.error(
+                    "whatsapp.event_quarantined", spool=line.spool, why=line.why, suggestion=suggestion
+                )
             case Taken():
                 if (wish := self._wishes.get(line.id)) is not None:
                     wish.is_taken = True
             case Sent() | NotSent():
                 self._answer(line)
-            case GroupsAre():
+            case GroupIs():
+                if (question := self._questions.get(line.id)) is not None:
+                    question.groups.append(line.group)
+            case GroupsEnd():
                 question = self._questions.get(line.id)
-                if question is not None and not question.done():
-                    question.set_result(line)
+                if question is not None and not question.answer.done():
+                    question.answer.set_result(line)
             case Beat() | QrCode() | PairingCode() | Unlinked():
                 pass
             case _:
@@ -241,8 +304,9 @@ class Conversation:
                 why = "the WhatsApp process ended before it answered"
                 wish.answer.set_result(NotSent(generation=self._generation, id=number, fate=fate, why=why))
         for number, question in self._questions.items():
-            if not question.done():
-                question.set_result(GroupsAre(generation=self._generation, id=number, why="it is gone"))
+            if not question.answer.done():
+                end = GroupsEnd(generation=self._generation, id=number, why="it is gone")
+                question.answer.set_result(end)
 
 
 _GIVEN_UP: Final = (LinkState.AUTH_REQUIRED, LinkState.FAILED)

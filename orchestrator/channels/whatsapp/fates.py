@@ -1,4 +1,4 @@
-"""What the library's words about a failed send mean: surely not sent, never to be sent, or nobody knows."""
+"""What the library's words about a failure mean: it surely was not, it never will be, or nobody knows."""
 
 import re
 from typing import Final
@@ -28,6 +28,20 @@ _NEVER: Final = (
     "item-not-found",
     "message is too long",
 )
+# Files: what lies there is gone, is not what was sent, or was never described.
+_NEVER_FETCHED: Final = (
+    "download failed with status code 403",
+    "download failed with status code 404",
+    "download failed with status code 410",
+    "hash of media",
+    "invalid media hmac",
+    "media download path does not start with slash",
+    "no url present",
+    "find any attachments",
+    "unknown media type",
+    "file length",
+    "too short",
+)
 _SERVER_ERROR: Final = re.compile(r"server returned error (\d{3})")
 # Slow down, and the server's own faults; any other number is about the message.
 _TRY_AGAIN: Final = frozenset({429, 463, *range(500, 600)})
@@ -43,3 +57,15 @@ def fate_of(why: str) -> Fate:
     if any(words in said for words in _NOT_YET):
         return Fate.UNAVAILABLE
     return Fate.UNKNOWN
+
+
+def fate_of_upload(why: str) -> Fate:
+    """The same of a file that could not be uploaded: then nothing was sent, whatever the words are."""
+    fate = fate_of(why)
+    return Fate.UNAVAILABLE if fate is Fate.UNKNOWN else fate
+
+
+def is_never_fetched(why: str) -> bool:
+    """Whether a file whose download failed with these words will not be there later either."""
+    said = why.lower()
+    return any(words in said for words in _NEVER_FETCHED)

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from orchestrator.contracts.records.messages import OutboundFile
+from orchestrator.channels.whatsapp.opus import is_opus, seconds_of
+from orchestrator.channels.whatsapp.translate import fill_context
+from orchestrator.contracts.records.messages import OutboundFile, OutboundMessage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,24 +26,34 @@ DOCUMENT: Final = FileKind(field="documentMessage", upload="Document")
 
 _PICTURES: Final = frozenset({"image/jpeg", "image/png"})
 _FILMS: Final = frozenset({"video/mp4"})
-_SOUNDS: Final = frozenset({"audio/ogg", "audio/mpeg", "audio/mp4", "audio/aac", "audio/amr"})
+_OGG: Final = "audio/ogg"
+_SOUNDS: Final = frozenset({_OGG, "audio/mpeg", "audio/mp4", "audio/aac", "audio/amr"})
+_VOICE_TYPE: Final = "audio/ogg; codecs=opus"
+_LARGEST_SHOWN: Final = 16 * 1000**2
+"""WhatsApp takes no larger picture, film or sound, but a larger document."""
 
 
-def kind_of(media_type: str, *, has_caption: bool) -> FileKind:
+def kind_of(media_type: str, content: bytes, *, has_caption: bool) -> FileKind:
     """How a file of this type is shown; what phones play by themselves, else a document.
 
-    A sound has no room for a caption: with one it is a document.
+    A sound has no room for a caption: with one it is a document. So is Ogg that is not Opus, which half of
+    the phones do not play.
     """
     plain = media_type.partition(";")[0].strip().lower()
+    if len(content) > _LARGEST_SHOWN:
+        return DOCUMENT
     if plain in _PICTURES:
         return PICTURE
     if plain in _FILMS:
         return FILM
-    return SOUND if plain in _SOUNDS and not has_caption else DOCUMENT
+    is_playable = plain in _SOUNDS and (plain != _OGG or is_opus(content))
+    return SOUND if is_playable and not has_caption else DOCUMENT
 
 
-def fill_file_message(message: Any, kind: FileKind, file: OutboundFile, caption: str, uploaded: Any) -> None:
-    """Fill an empty `Message`. uploaded: the `UploadResponse` of its bytes."""
+def fill_file_message(
+    message: Any, kind: FileKind, file: OutboundFile, content: bytes, outbound: OutboundMessage, uploaded: Any
+) -> None:
+    """Fill an empty `Message`. content: the file's bytes. uploaded: the `UploadResponse` of them."""
     part = getattr(message, kind.field)
     part.URL, part.directPath = uploaded.url, uploaded.DirectPath
     part.mediaKey, part.fileLength = uploaded.MediaKey, uploaded.FileLength
@@ -49,5 +61,8 @@ def fill_file_message(message: Any, kind: FileKind, file: OutboundFile, caption:
     part.mimetype = file.media_type
     if kind is DOCUMENT:
         part.fileName = file.name
-    if caption:
-        part.caption = caption
+    if kind is SOUND and is_opus(content):
+        part.PTT, part.mimetype, part.seconds = True, _VOICE_TYPE, seconds_of(content)
+    if outbound.text:
+        part.caption = outbound.text
+    fill_context(part, outbound)

@@ -11,10 +11,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from orchestrator.channels.whatsapp.fates import fate_of
+from orchestrator.channels.whatsapp.fates import fate_of, fate_of_upload, is_never_fetched
 from orchestrator.channels.whatsapp.file_messages import fill_file_message, kind_of
+from orchestrator.channels.whatsapp.group_news import group_line
+from orchestrator.channels.whatsapp.install_hint import LIBMAGIC, install_command
 from orchestrator.channels.whatsapp.jids import jid_of
 from orchestrator.channels.whatsapp.lines import Fate, GroupLine
+from orchestrator.channels.whatsapp.media import MessageFile, fill_fetch_message
 from orchestrator.channels.whatsapp.translate import to_message
 from orchestrator.channels.whatsapp.verdicts import Verdict, verdict_of
 from orchestrator.contracts.ids import Jid, MessageId
@@ -22,7 +25,7 @@ from orchestrator.contracts.records.messages import OutboundFile, OutboundMessag
 
 _STOP_WITHIN_S: Final = 3.0
 _ME: Final = "Device"
-_ROWS: Final = ("Message", "UndecryptableMessage")
+_ROWS: Final = ("Message", "UndecryptableMessage", "GroupInfoEvent", "JoinedGroup")
 _VERDICTS: Final = (
     "PairStatus",
     "Connected",
@@ -47,6 +50,14 @@ class SendFailed(Exception):
         self.fate = fate
 
 
+class FetchFailed(Exception):
+    """A file is not here. is_final: it will not be later either."""
+
+    def __init__(self, why: str, *, is_final: bool) -> None:
+        super().__init__(why)
+        self.is_final = is_final
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ears:
     """Whom the library tells. row: on a thread of its own, before it goes on; the others on the loop."""
@@ -68,10 +79,10 @@ def neonize_client(session: str) -> Any:
         from neonize.aioze.client import NewAClient
     except ImportError as error:
         if "magic" in str(error):
-            mend = "Install the system library libmagic: apt install libmagic1."
+            why = f"the system library libmagic is missing. Install it: {LIBMAGIC}."
         else:
-            mend = "Install it: pip install 'dovecote[whatsapp]'."
-        raise LibraryMissing(f"neonize cannot be loaded: {error}. {mend}") from error
+            why = f"neonize cannot be loaded: {error}. Install it: {install_command()}."
+        raise LibraryMissing(why) from error
     return NewAClient(session)
 
 
@@ -120,14 +131,26 @@ class Library:
             return str(error)
         return "the library ended the link"
 
-    async def send(self, message: OutboundMessage) -> Receipt:
-        """Hand it to the network. Raises SendFailed."""
+    async def content(self, message: OutboundMessage) -> Any:
+        """The `Message` that says it; the bytes of a file are at the network when this returns.
+
+        Nothing is sent yet. Raises SendFailed.
+        """
+        from neonize.exc import NeonizeError
+
+        if message.file is None:
+            return _text_message(message)
+        try:
+            return await self._uploaded(message.file, message)
+        except (NeonizeError, OSError) as error:
+            raise SendFailed(fate_of_upload(str(error)), str(error)) from error
+
+    async def send(self, chat: Jid, content: Any) -> Receipt:
+        """Hand a `Message` to the network. Raises SendFailed."""
         from neonize.exc import NeonizeError
 
         try:
-            file = None if message.file is None else await self._uploaded(message.file, message.text)
-            content = _text_message(message) if file is None else file
-            answer = await self._client.send_message(_jid(message.chat_jid), content)
+            answer = await self._client.send_message(_jid(chat), content)
         except (NeonizeError, OSError) as error:
             raise SendFailed(fate_of(str(error)), str(error)) from error
         sent_at = datetime.fromtimestamp(answer.Timestamp, UTC) if answer.Timestamp else None
@@ -145,6 +168,32 @@ class Library:
         except NeonizeError:
             return
 
+    async def fetch(self, file: MessageFile) -> bytes:
+        """The bytes of a file in a message. Raises FetchFailed."""
+        from neonize.exc import NeonizeError
+        from neonize.proto.waE2E.WAWebProtobufsE2E_pb2 import Message
+
+        if not file.is_fetchable:
+            raise FetchFailed("its message does not say where it lies", is_final=True)
+        message = Message()
+        fill_fetch_message(message, file)
+        try:
+            return bytes(await self._client.download_any(message))
+        except (NeonizeError, OSError) as error:
+            raise FetchFailed(str(error), is_final=is_never_fetched(str(error))) from error
+
+    async def mark_read(self, chat: Jid, sender: Jid, message_id: MessageId) -> None:
+        """Show the sender that it was read; a failure is of no interest."""
+        from neonize.exc import NeonizeError
+        from neonize.utils.enum import ReceiptType
+
+        try:
+            await self._client.mark_read(
+                message_id, chat=_jid(chat), sender=_jid(sender), receipt=ReceiptType.READ
+            )
+        except NeonizeError:
+            return
+
     async def groups(self) -> Sequence[GroupLine]:
         """All group chats of the account. Raises ValueError, saying why not."""
         from neonize.exc import NeonizeError
@@ -153,11 +202,7 @@ class Library:
             found = await self._client.get_joined_groups()
         except NeonizeError as error:
             raise ValueError(str(error)) from error
-        return [
-            GroupLine(jid=jid, name=each.GroupName.Name, participants=len(each.Participants))
-            for each in found
-            if (jid := jid_of(each.JID)) is not None
-        ]
+        return [line for each in found if (line := group_line(each)) is not None]
 
     async def pairing_code(self, phone: str) -> str:
         """A code for the phone with this number. Raises ValueError, saying why not."""
@@ -186,16 +231,15 @@ class Library:
         except TimeoutError:
             return
 
-    async def _uploaded(self, file: OutboundFile, caption: str) -> Any:
-        """The message that shows a file; its bytes are at the network when this returns."""
+    async def _uploaded(self, file: OutboundFile, outbound: OutboundMessage) -> Any:
         from neonize.proto.waE2E.WAWebProtobufsE2E_pb2 import Message
         from neonize.utils.enum import MediaType
 
-        kind = kind_of(file.media_type, has_caption=bool(caption))
         raw = await asyncio.to_thread(file.path.read_bytes)
+        kind = kind_of(file.media_type, raw, has_caption=bool(outbound.text))
         uploaded = await self._client.upload(raw, MediaType[f"Media{kind.upload}"])
         message = Message()
-        fill_file_message(message, kind, file, caption, uploaded)
+        fill_file_message(message, kind, file, raw, outbound, uploaded)
         return message
 
     async def _on_qr(self, _: Any, code: bytes) -> None:

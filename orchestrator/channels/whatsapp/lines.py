@@ -6,11 +6,13 @@ version, which the first line of the child names.
 
 from datetime import datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, ClassVar, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from orchestrator.contracts.ids import Jid, MessageId
+from orchestrator.contracts.records.groups import GroupChange
 from orchestrator.contracts.records.messages import InboundMessage, OutboundMessage
 
 VERSION: Final = 1
@@ -70,6 +72,7 @@ class StateIs(Said):
     """The account's state is another one. why: for operators, empty if all is well. me: our own ids.
 
     After auth_required and failed the child exits. retry_after_s: there is no use in trying earlier.
+    is_holding: messages lie in its memory and nowhere else, so that it is not to be ended.
     """
 
     kind: Literal["state"] = "state"
@@ -77,6 +80,7 @@ class StateIs(Said):
     why: str = ""
     me: tuple[Jid, ...] = ()
     retry_after_s: float = Field(0.0, ge=0, le=86_400)
+    is_holding: bool = False
 
 
 class QrCode(Said):
@@ -100,13 +104,37 @@ class SamePerson(Line):
     phone: Jid
 
 
+class Album(Line):
+    """Files that were sent together. expected: how many, said by the message that opens the album.
+
+    has_words: the file has a caption.
+    """
+
+    id: MessageId
+    expected: int = 0
+    has_words: bool = False
+
+
 class Heard(Said):
-    """A message. spool: its row, kept until it is confirmed. same: who is who, as far as it says."""
+    """A message, or news of a group that are none. spool: its row, kept until it is confirmed.
+
+    same: who is who, as far as it says. group: what it tells of its group, if it does. album: which it
+    belongs to, if it does.
+    """
 
     kind: Literal["heard"] = "heard"
     spool: str
-    message: InboundMessage
+    message: InboundMessage | None = None
     same: tuple[SamePerson, ...] = ()
+    group: GroupChange | None = None
+    album: Album | None = None
+
+    @property
+    def chat(self) -> str:
+        """Where it was; empty if it is about nothing."""
+        if self.message is not None:
+            return self.message.chat_jid
+        return "" if self.group is None else self.group.chat_jid
 
 
 class PassedOver(Said):
@@ -120,8 +148,24 @@ class PassedOver(Said):
     chat: Jid | None = None
 
 
+class Fetched(Said):
+    """What came of a file. path: where it lies, until its message's row is confirmed; None: it is not here.
+
+    why: for operators. is_final: it will not be here either when it is asked for again.
+    """
+
+    kind: Literal["fetched"] = "fetched"
+    spool: str
+    path: Path | None = None
+    why: str = ""
+    is_final: bool = False
+
+
 class Quarantined(Said):
-    """An event that could not be read; its row lies in `bad/` of the spool under this name."""
+    """An event that could not be read, or not be taken; its row lies in `bad/` of the spool under this name.
+
+    Of a row that the disk does not give out `why` says so: it stays, and is tried again.
+    """
 
     kind: Literal["quarantined"] = "quarantined"
     spool: str
@@ -154,19 +198,27 @@ class NotSent(Said):
 
 
 class GroupLine(Line):
-    """A group chat of this account."""
+    """A group chat of this account. members: everybody in it, ourselves too. same: who is who among them."""
 
     jid: Jid
     name: str
-    participants: int = 0
+    members: tuple[Jid, ...] = ()
+    same: tuple[SamePerson, ...] = ()
 
 
-class GroupsAre(Said):
-    """All group chats of the account. why: set if they could not be asked for."""
+class GroupIs(Said):
+    """One of the group chats that were asked for: a line each, since a line has its limit."""
 
-    kind: Literal["groups"] = "groups"
+    kind: Literal["group"] = "group"
     id: int
-    groups: tuple[GroupLine, ...] = ()
+    group: GroupLine
+
+
+class GroupsEnd(Said):
+    """All group chats of the account were said. why: set if they could not be asked for."""
+
+    kind: Literal["groups_end"] = "groups_end"
+    id: int
     why: str | None = None
 
 
@@ -178,11 +230,15 @@ class Unlinked(Said):
 
 
 class Send(Line):
-    """Send this; answered by `Taken` and then `Sent` or `NotSent`."""
+    """Send this; answered by `Taken` and then `Sent` or `NotSent`, or by `NotSent` if it never came to that.
+
+    upload_within_s: a file that is not at the network by then is given up, and the text with it.
+    """
 
     kind: Literal["send"] = "send"
     id: int
     message: OutboundMessage
+    upload_within_s: float = 60.0
 
 
 class Typing(Line):
@@ -194,7 +250,7 @@ class Typing(Line):
 
 
 class ListGroups(Line):
-    """Name the group chats; answered by `GroupsAre`."""
+    """Name the group chats; answered by a `GroupIs` each and then `GroupsEnd`."""
 
     kind: Literal["list_groups"] = "list_groups"
     id: int
@@ -205,6 +261,39 @@ class Confirm(Line):
 
     kind: Literal["confirm"] = "confirm"
     spool: str
+
+
+class Keep(Line):
+    """The message is stored, but its file is still to come: its row stays, and counts no more."""
+
+    kind: Literal["keep"] = "keep"
+    spool: str
+
+
+class SetAside(Line):
+    """A fault of ours keeps us from taking the message: its row goes to `bad/`. Answered by `Quarantined`."""
+
+    kind: Literal["set_aside"] = "set_aside"
+    spool: str
+    why: str
+
+
+class Fetch(Line):
+    """Get the file of this row's message, within this time; answered by `Fetched`."""
+
+    kind: Literal["fetch"] = "fetch"
+    spool: str
+    max_bytes: int
+    within_s: float
+
+
+class MarkRead(Line):
+    """Show the sender that his message was read. Not answered."""
+
+    kind: Literal["mark_read"] = "mark_read"
+    chat: Jid
+    sender: Jid
+    message_id: MessageId
 
 
 class PairPhone(Line):
@@ -234,14 +323,18 @@ ChildLine = (
     | PairingCode
     | Heard
     | PassedOver
+    | Fetched
     | Quarantined
     | Taken
     | Sent
     | NotSent
-    | GroupsAre
+    | GroupIs
+    | GroupsEnd
     | Unlinked
 )
-ParentLine = Send | Typing | ListGroups | Confirm | PairPhone | Unlink | Stop
+ParentLine = (
+    Send | Typing | ListGroups | Confirm | Keep | SetAside | Fetch | MarkRead | PairPhone | Unlink | Stop
+)
 
 _CHILD: Final[TypeAdapter[ChildLine]] = TypeAdapter(Annotated[ChildLine, Field(discriminator="kind")])
 _PARENT: Final[TypeAdapter[ParentLine]] = TypeAdapter(Annotated[ParentLine, Field(discriminator="kind")])

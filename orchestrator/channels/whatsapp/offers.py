@@ -13,15 +13,14 @@ from orchestrator.channels.whatsapp.content_words import (
     listed,
     money,
 )
-from orchestrator.channels.whatsapp.media import document_file, picture_file, video_file
-from orchestrator.contracts.records.messages import ReceivedFile
+from orchestrator.channels.whatsapp.media import MessageFile, document_file, picture_file, video_file
 
-_HEADERS: Final[Mapping[str, Callable[[Any], ReceivedFile]]] = MappingProxyType(
+_HEADERS: Final[Mapping[str, Callable[[Any], MessageFile]]] = MappingProxyType(
     {"imageMessage": picture_file, "videoMessage": video_file, "documentMessage": document_file}
 )
 
 
-def _said(text: str, message: Any, file: ReceivedFile | None = None) -> Content | None:
+def _said(text: str, message: Any, file: MessageFile | None = None) -> Content | None:
     return Content(text=text, context=message, file=file) if text.strip() or file is not None else None
 
 
@@ -109,7 +108,7 @@ def _payment_invite(message: Any) -> Content | None:
     return _said("[Invitation to payments]", None)
 
 
-def _header_file(holder: Any) -> ReceivedFile | None:
+def _header_file(holder: Any) -> MessageFile | None:
     """The picture, film or document over the text."""
     for name, file_of in _HEADERS.items():
         if holder.HasField(name):

@@ -1,7 +1,8 @@
 """What the network handed over, on disk until the orchestrator has stored it. Used by the child only.
 
 One file an event, named by a growing number, with the bytes as the library gave them: what can't be read
-today is there to be read by a better reader.
+today is there to be read by a better reader. A file that came with an event lies beside it until its end.
+What somebody else put there is left alone.
 """
 
 import os
@@ -10,11 +11,14 @@ import zlib
 from pathlib import Path
 from typing import Final
 
-_ROW: Final = re.compile(r"[0-9]{16}\.row")
-_UNFINISHED: Final = re.compile(r"\.([0-9]{16}\.row)\.tmp")
+# No row of ours comes near the end of its digits: behind one that did no name would sort any more.
+_ROW: Final = re.compile(r"0[0-9]{15}\.row")
+_UNFINISHED: Final = re.compile(r"\.(0[0-9]{15}\.row)\.tmp")
+_TAKEN: Final = re.compile(r"\.?(0[0-9]{15})\.row(?:\.tmp)?")
 _SUM_BYTES: Final = 4
 _BAD: Final = "bad"
 _KEEP_BAD: Final = 200
+_FILES: Final = "files"
 
 
 class SpoolRows:
@@ -23,10 +27,13 @@ class SpoolRows:
     def __init__(self, directory: Path) -> None:
         """Make the directory, and take over what an earlier process had written. Raises OSError."""
         self._directory = directory
-        (directory / _BAD).mkdir(mode=0o700, parents=True, exist_ok=True)
+        for part in (_BAD, _FILES):
+            (directory / part).mkdir(mode=0o700, parents=True, exist_ok=True)
         self._finish_begun()
-        taken = [*self.names(), *self._names_in(directory / _BAD)]
-        self._next = 1 + max((int(name[:16]) for name in taken), default=0)
+        self._drop_lone_files()
+        names = [*os.listdir(directory), *os.listdir(directory / _BAD)]
+        taken = (match for name in names if (match := _TAKEN.fullmatch(name)) is not None)
+        self._next = 1 + max((int(match[1]) for match in taken), default=0)
 
     def add(self, raw: bytes) -> str:
         """A new row; it survives a power cut when this returns its name. Called from one thread at a time.
@@ -52,27 +59,48 @@ class SpoolRows:
 
     def names(self) -> list[str]:
         """All rows, oldest first."""
-        return self._names_in(self._directory)
+        return _rows_in(self._directory)
 
     def read(self, name: str) -> bytes:
         """The bytes of a row. Raises OSError, or ValueError if they are not those that were written."""
         return _checked((self._directory / name).read_bytes())
 
     def remove(self, name: str) -> None:
-        """The row has come to its end. No error if it is gone; what is no row's name is passed over."""
+        """The row and its file have come to their end. No error if it is gone.
+
+        What is no row's name is passed over.
+        """
         if _ROW.fullmatch(name):
             (self._directory / name).unlink(missing_ok=True)
+            (self._directory / _FILES / name).unlink(missing_ok=True)
+
+    def keep_file(self, name: str, content: bytes) -> Path:
+        """Keep the file that came with the event of a row; where it lies. May be called on any thread.
+
+        It need not outlive a power cut: it can be fetched again. Raises OSError, also if the row is gone.
+        """
+        path = self._directory / _FILES / name
+        unfinished = path.with_suffix(".tmp")
+        try:
+            unfinished.write_bytes(content)
+            unfinished.rename(path)
+            (self._directory / name).stat()  # a row that ended meanwhile takes nothing with it any more
+        except OSError:
+            unfinished.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
+            raise
+        return path
 
     def quarantine(self, name: str) -> None:
         """Set a row aside that cannot be read; the oldest beyond 200 go. Raises OSError."""
         bad = self._directory / _BAD
         (self._directory / name).rename(bad / name)
-        for old in self._names_in(bad)[:-_KEEP_BAD]:
+        for old in _rows_in(bad)[:-_KEEP_BAD]:
             (bad / old).unlink(missing_ok=True)
 
     def _finish_begun(self) -> None:
         """A process that dies while the disk is still at work has written the row all the same."""
-        for name in os.listdir(self._directory):
+        for name in _files_in(self._directory):
             if (found := _UNFINISHED.fullmatch(name)) is None:
                 continue
             begun = self._directory / name
@@ -80,12 +108,26 @@ class SpoolRows:
                 _checked(begun.read_bytes())
             except ValueError:
                 begun.unlink()
+            except OSError:  # it may be readable in the next life, and is in nobody's way
+                continue
             else:
                 begun.rename(self._directory / found[1])
 
-    @staticmethod
-    def _names_in(directory: Path) -> list[str]:
-        return sorted(name for name in os.listdir(directory) if _ROW.fullmatch(name))
+    def _drop_lone_files(self) -> None:
+        rows = set(self.names())
+        for name in _files_in(self._directory / _FILES):
+            if name not in rows:
+                (self._directory / _FILES / name).unlink(missing_ok=True)
+
+
+def _rows_in(directory: Path) -> list[str]:
+    return sorted(name for name in _files_in(directory) if _ROW.fullmatch(name))
+
+
+def _files_in(directory: Path) -> list[str]:
+    """Plain files: a pipe of that name would hold its reader up for ever."""
+    with os.scandir(directory) as entries:
+        return [each.name for each in entries if each.is_file(follow_symlinks=False)]
 
 
 def _summed(raw: bytes) -> bytes:

@@ -22,6 +22,7 @@ from orchestrator.channels.whatsapp.jids import (
     server_of,
     user_of,
 )
+from orchestrator.channels.whatsapp.media import MessageFile
 from orchestrator.channels.whatsapp.mending import mended
 from orchestrator.channels.whatsapp.unwrapping import unwrap
 from orchestrator.contracts.ids import Jid, MessageId
@@ -39,6 +40,8 @@ _EDIT: Final = 14
 _REVOKED_BY_ADMIN: Final = "8"
 _HIDE_FAILURE: Final = 2
 _MAX_MENTIONS: Final = 1_024
+_MOST_CHARS: Final = 100_000
+"""More than any message is kept with: the store cuts it there, with a note, and a line stays a line."""
 _FIRST_MS: Final = 10**11
 """A smaller number counts seconds: in milliseconds it would be before April 1973."""
 
@@ -99,6 +102,16 @@ def to_inbound(event: Any, me: Me) -> InboundMessage | Skip:
     return _read(envelope, unwrap(outer), me, edit=event.Info.Edit)
 
 
+def file_in(event: Any) -> MessageFile | None:
+    """The file in a `neonize` message event, the one that `to_inbound` describes; None if there is none."""
+    event = mended(event)
+    message = unwrap(event.Message if event.HasField("Message") else event.Raw)
+    if message.HasField("protocolMessage"):
+        message = unwrap(message.protocolMessage.editedMessage)
+    content = content_of(message)
+    return None if content is None else content.file
+
+
 def undecryptable(event: Any, me: Me) -> InboundMessage | Skip:
     """A place-holder for a message that this device could not decrypt; it never wakes the assistant.
 
@@ -140,17 +153,27 @@ def to_message(message: Any, outbound: OutboundMessage) -> None:
 
     Nothing is quoted unless its sender is known.
     """
-    is_quoting = outbound.reply_to is not None and outbound.reply_to_sender is not None
-    if not is_quoting and not outbound.mentions:
+    if not _is_quoting(outbound) and not outbound.mentions:
         message.conversation = outbound.text
         return
     message.extendedTextMessage.text = outbound.text
-    context = message.extendedTextMessage.contextInfo
-    if is_quoting:
+    fill_context(message.extendedTextMessage, outbound)
+
+
+def fill_context(part: Any, outbound: OutboundMessage) -> None:
+    """Say in the part of a `Message` what it quotes and whom its text calls."""
+    if _is_quoting(outbound):
+        context = part.contextInfo
         context.stanzaID = outbound.reply_to
         context.participant = outbound.reply_to_sender
-        context.quotedMessage.conversation = ""
-    context.mentionedJID.extend(outbound.mentions)
+        # Phones show this, and not what they have of the message themselves.
+        context.quotedMessage.conversation = outbound.reply_to_text
+    if outbound.mentions:
+        part.contextInfo.mentionedJID.extend(dict.fromkeys(each.jid for each in outbound.mentions))
+
+
+def _is_quoting(outbound: OutboundMessage) -> bool:
+    return outbound.reply_to is not None and outbound.reply_to_sender is not None
 
 
 def _envelope(info: Any, me: Me) -> _Envelope | Skip:
@@ -174,7 +197,7 @@ def _envelope(info: Any, me: Me) -> _Envelope | Skip:
         sender=sender,
         message_id=MessageId(info.ID),
         sent_at=sent_at,
-        name=info.Pushname or user_of(sender),
+        name=info.Pushname[:_MOST_CHARS] or user_of(sender),
         is_from_me=source.IsFromMe,
         is_group=source.IsGroup,
     )
@@ -201,7 +224,7 @@ def _change(envelope: _Envelope, protocol: Any, me: Me, *, edit: str) -> Inbound
     about = MessageId(protocol.key.ID)
     kind = protocol.type if protocol.HasField("type") else None
     if kind == _REVOKE and about:
-        by_admin = edit == _REVOKED_BY_ADMIN
+        by_admin = envelope.is_group and edit == _REVOKED_BY_ADMIN
         change = Change(kind=ChangeKind.REVOCATION, message_id=about, by_admin=by_admin)
         return _message(envelope, Content(text="", is_context_only=True), me, change=change)
     if kind == _EDIT and about:
@@ -219,20 +242,20 @@ def _message(
     message_id: MessageId | None = None,
     change: Change | None = None,
 ) -> InboundMessage:
-    context = _context_info(content)
+    context, text = _context_info(content), content.text[:_MOST_CHARS]
     return InboundMessage(
         chat_jid=envelope.chat,
         message_id=message_id or envelope.message_id,
         sender_jid=envelope.sender,
         sender_name=envelope.name,
-        text=content.text,
+        text=text,
         sent_at=envelope.sent_at,
         is_from_me=envelope.is_from_me,
         sender_is_bot=server_of(envelope.sender) == BOT_SERVER,
         chat_is_group=envelope.is_group,
         quoted=_quoted(context, content.about, me),
-        files=() if content.file is None else (content.file,),
-        mentions=_mentions(context, content.text, me),
+        files=() if content.file is None else (content.file.described,),
+        mentions=_mentions(context, text, me),
         change=change,
         is_context_only=content.is_context_only,
     )
@@ -254,7 +277,7 @@ def _quoted(context: Any | None, about: str, me: Me) -> Quoted | None:
     return Quoted(
         message_id=MessageId(context.stanzaID),
         sender_name=sender or "",
-        text="" if content is None else content.text,
+        text="" if content is None else content.text[:_MOST_CHARS],
         # Where a person writes from our account as well, only the outbox knows which texts are ours.
         is_ours=sender in me.ids and not me.has_owner,
     )

@@ -4,5 +4,6 @@
 whether it speaks to Dovecote itself, `answers` which question it answers, `trigger` whether it wakes the
 assistant, `bounds` whether too often. `batch` picks what a turn is given, `transcript` is how an agent reads
 it, `mentions` puts names for ids. `changes` is what a later edit does, `death` what an agent's end means for
-what it was given. On the way out `splitting` cuts long texts; `attachments` are files, both ways.
+what it was given. `folder_names` calls a new group's folder. On the way out `splitting` cuts long texts;
+`attachments` are files, both ways (`late_files` those that come late, `voice` what was spoken).
 """

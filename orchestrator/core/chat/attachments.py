@@ -21,6 +21,8 @@ NO_NAME: Final = "file"
 _MAX_NAME_BYTES: Final = 200
 _MAX_SUFFIX_CHARS: Final = 16
 _SHOWN_CHARS: Final = 120
+_UPLOAD_START_S: Final = 30.0
+_SLOWEST_BYTES_PER_S: Final = 32 * 1024
 _NOT_IN_NAMES: Final = re.compile(r'[/\\:*?"<>|\u200b\u200e\u200f\u2028\u2029]')
 """What some system or shell takes for more than a letter of a name, and what nobody sees."""
 
@@ -107,6 +109,11 @@ def outbox_parts(texts: Sequence[str], files: Sequence[SpooledFile]) -> tuple[Ou
     return before + tuple(
         OutboxPart(text=caption, file=file) for caption, file in zip(captions, files, strict=True)
     )
+
+
+def upload_limit_s(size_bytes: int) -> float:
+    """How long a file may take on its way to a network, over a slow line."""
+    return _UPLOAD_START_S + size_bytes / _SLOWEST_BYTES_PER_S
 
 
 def shown_path(path: str) -> str:

@@ -3,9 +3,10 @@
 Ids are never rewritten: what came from a network goes back to it as it came. Only comparisons know better.
 """
 
+import hashlib
 from collections.abc import Collection
 
-from orchestrator.contracts.ids import Jid
+from orchestrator.contracts.ids import Jid, MessageId
 
 
 def chat_of(given: Jid, other: Jid | None, *, registered: Collection[Jid], seen: Collection[Jid] = ()) -> Jid:
@@ -23,3 +24,9 @@ def chat_of(given: Jid, other: Jid | None, *, registered: Collection[Jid], seen:
 def person_key(ids: frozenset[Jid]) -> Jid:
     """One id that stands for the person, the same whichever of them came."""
     return min(ids)
+
+
+def id_beside(message_id: MessageId, sender: Jid) -> MessageId:
+    """The id under which a message of `sender` is kept whose own one is that of another's message."""
+    digest = hashlib.sha256(f"{sender} {message_id}".encode()).hexdigest()[:32]
+    return MessageId(f"same-id:{digest}")

@@ -21,6 +21,18 @@ def is_same_person(ids: Collection[str], other: str) -> bool:
     return other in ids
 
 
+def are_two_people(one: Collection[str], other: Collection[str]) -> bool:
+    """Whether these are the ids of two people for certain.
+
+    A hidden id and one with a number may be one person whom nobody has named yet; two ids of one kind
+    are not.
+    """
+    if any(is_same_person(one, each) for each in other):
+        return False
+    kinds = {each.partition("@")[2] for each in one}
+    return any(each.partition("@")[2] in kinds for each in other)
+
+
 def is_one_of(ids: Collection[str], people: Iterable[str]) -> bool:
     """Whether the person who has `ids` is among `people`, who may be named by any of their ids."""
     return any(is_same_person(ids, each) for each in people)

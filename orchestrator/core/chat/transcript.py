@@ -12,6 +12,7 @@ from jinja2 import Environment, StrictUndefined, Template
 
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.messages import MessageStatus, SenderRole, StoredMessage
+from orchestrator.contracts.records.spawns import SpawnedAgent
 from orchestrator.contracts.records.tasks import Task, TaskRun
 
 _TEMPLATE: Final = """\
@@ -62,6 +63,25 @@ def render_task(task: Task, run: TaskRun) -> str:
         sender_role=SenderRole(task.rights.value),
         text=task.prompt,
         sent_at=run.planned_at or run.claimed_at,
+        status=MessageStatus.DISPATCHED,
+        is_trigger=True,
+    )
+    return render_message(message)
+
+
+def render_spawn(spawned: SpawnedAgent) -> str:
+    """What a spawned agent is to do, as a message of who asked for it."""
+    agent, spawn = spawned.agent, spawned.spawn
+    parent = spawn.parent_agent_id
+    message = StoredMessage(
+        seq=0,
+        chat_jid=agent.chat_jid,
+        message_id=MessageId(agent.agent_id),
+        sender_jid=Jid("operator" if parent is None else f"agent:{parent}"),
+        sender_name="Whoever started this agent" if parent is None else f"Parent agent {parent}",
+        sender_role=SenderRole(agent.rights.value),
+        text=spawn.task,
+        sent_at=spawn.created_at,
         status=MessageStatus.DISPATCHED,
         is_trigger=True,
     )

@@ -2,16 +2,14 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from orchestrator.app import SystemClock
 from orchestrator.channels.console import ConsoleChannel
-from orchestrator.channels.whatsapp.bridge import BridgeState
 from orchestrator.channels.whatsapp.channel import ChannelPlan, WhatsAppChannel
 from orchestrator.channels.whatsapp.pace import PaceRule
 from orchestrator.contracts.errors import InvalidRequest, Unavailable
@@ -20,17 +18,20 @@ from orchestrator.contracts.records.messages import InboundMessage, OutboundFile
 from orchestrator.contracts.seams import Channel, SendRefused, SendUnavailable, SendUnknown
 from orchestrator.engine.wakeups import TopicWakeups
 from orchestrator.paths import Paths
+from tests.support.channel_page import module_of_page
+from tests.support.channel_parts import Told
 from tests.support.eventually import eventually
 from tests.support.file_channel import FileChannel, Outcome, read_lines, write_json
+from tests.support.line_server import LineServer
 from tests.support.manual_clock import ManualClock
-from tests.support.whatsapp_double import FarEnd
+from tests.support.whatsapp_far_end import FarEnd
 
 
 @dataclass(frozen=True, kw_only=True)
 class Network:
     """A channel, how a person writes into its chat, and the file that came there by an outbox id.
 
-    foreign: a chat of another network.
+    foreign: a chat of another network. stop: ends what is at its far end.
     """
 
     channel: Channel
@@ -38,6 +39,7 @@ class Network:
     foreign: Jid
     write: Callable[[str], Awaitable[None]]
     received: Callable[[int], bytes]
+    stop: Callable[[], object] = lambda: None
 
 
 def console_network(directory: Path, tasks: asyncio.TaskGroup) -> Network:
@@ -88,18 +90,10 @@ def whatsapp_network(directory: Path, tasks: asyncio.TaskGroup) -> Network:
     async def write(text: str) -> None:
         far.write(text)
 
-    async def on_state(state: BridgeState) -> None:
-        """Nobody is told here."""
-
-    async def on_same(pairs: Sequence[tuple[Jid, Jid]]) -> None:
-        """Nobody keeps it here."""
-
     pace = PaceRule(chat_per_minute=1e6, all_per_minute=1e6, jitter_s=0)
     plan = ChannelPlan(session=far.session, command=far.command, pace=pace)
     return Network(
-        channel=WhatsAppChannel(
-            plan, tasks=tasks, clock=SystemClock(), on_state=on_state, on_same=on_same, random=Random(1)
-        ),
+        channel=WhatsAppChannel(plan, Told().parts(tasks), random=Random(1)),
         chat=Jid("120363000000000001@g.us"),
         foreign=Jid("console:main"),
         write=write,
@@ -107,7 +101,30 @@ def whatsapp_network(directory: Path, tasks: asyncio.TaskGroup) -> Network:
     )
 
 
-NETWORKS = {"console": console_network, "file": file_network, "whatsapp": whatsapp_network}
+def page_network(directory: Path, tasks: asyncio.TaskGroup) -> Network:
+    """The one that CONTRIBUTING shows."""
+    server = LineServer()
+    serving = tasks.create_task(server.run())
+
+    async def write(text: str) -> None:
+        server.write(text)
+
+    return Network(
+        channel=module_of_page(directory).ChatServer("127.0.0.1", server.port, Told().parts(tasks)),
+        chat=Jid("server:main"),
+        foreign=Jid("console:main"),
+        write=write,
+        received=lambda number: server.files[number],
+        stop=serving.cancel,
+    )
+
+
+NETWORKS = {
+    "console": console_network,
+    "file": file_network,
+    "whatsapp": whatsapp_network,
+    "page": page_network,
+}
 
 
 @pytest.fixture(params=NETWORKS)
@@ -116,6 +133,7 @@ async def network(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
         made = NETWORKS[request.param](tmp_path, tasks)
         yield made
         await made.channel.close()
+        made.stop()
 
 
 class Kept:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.channels.whatsapp.install_hint import install_command
 from tests.edges.cli.conftest import Dovecote
-from tests.support.whatsapp_double import FarEnd
+from tests.support.whatsapp_far_end import FarEnd
 from tests.support.without_network import without_network
 
 
@@ -123,7 +124,10 @@ def test_the_groups_that_are_known_are_listed_and_found_by_a_part_of_their_name(
         {"jid": "1203@g.us", "name": "The Choir", "folder": "choir"},
         {"jid": "1204@g.us", "name": "Chess", "folder": None},
     ]
-    assert [line.split() for line in found[:2]] == [["NAME", "CHAT", "FOLDER"], ["Chess", "1204@g.us", "-"]]
+    assert [line.split() for line in found[:2]] == [
+        ["NO", "NAME", "CHAT", "FOLDER"],
+        ["2", "Chess", "1204@g.us", "-"],
+    ]
 
 
 def test_the_doctor_names_what_is_missing_once_it_is_switched_on(dovecote: Dovecote) -> None:
@@ -136,5 +140,5 @@ def test_the_doctor_names_what_is_missing_once_it_is_switched_on(dovecote: Dovec
     assert finding["mend"] in (
         "dovecote whatsapp link",
         "apt install libmagic1",
-        "pip install 'dovecote[whatsapp]'",
+        install_command(),
     )

@@ -150,6 +150,17 @@ async def test_people_who_are_called_and_quoted_have_their_names(desk: Desk) -> 
     assert '"Anna"' in (await desk.row("m-2"))["quoted"]
 
 
+async def test_a_text_stays_within_its_limit_when_long_names_take_the_place_of_numbers(desk: Desk) -> None:
+    await desk.hear("m-1", "hi", sender_name="A" * 100)
+    mention = Mention(token="@49170", jid=ANN)
+
+    await desk.hear("m-2", "@49170 " * 9_000, mentions=(mention,))
+
+    text = await text_of(desk, "m-2")
+    assert text.startswith(f"@{'A' * 100} ")
+    assert len(text.encode()) <= 64 * 1024
+
+
 async def test_what_is_context_only_never_wakes_even_where_everything_does(desk: Desk) -> None:
     await desk.run(lambda tx: add_group(tx, "ann", ANN, requires_trigger=0))
 
@@ -192,7 +203,8 @@ async def test_a_text_of_ours_goes_out_with_whom_it_answers_and_calls(desk: Desk
     await desk.run(put)
     due = await desk.run(lambda tx: claim_next(tx, desk.services, CHAT, at=desk.now))
 
-    assert (due.reply_to_sender, due.mentions) == (LID, (LID,))
+    assert due.mentions == (Mention(token="@98765", jid=LID),)
+    assert (due.reply_to_sender, due.reply_to_text) == (LID, "hi")
 
 
 async def test_a_person_is_registered_once_whichever_id_is_given(desk: Desk) -> None:

@@ -9,15 +9,16 @@ from random import Random
 
 import pytest
 
-from orchestrator.app import SystemClock
-from orchestrator.channels.whatsapp.bridge import BridgeRule, BridgeState
+from orchestrator.channels.whatsapp.bridge import BridgeRule
 from orchestrator.channels.whatsapp.channel import ChannelPlan, WhatsAppChannel
 from orchestrator.channels.whatsapp.pace import PaceRule
 from orchestrator.channels.whatsapp.process import ChildCommand
 from orchestrator.contracts.ids import Jid
+from orchestrator.contracts.records.channels import ChannelState
 from orchestrator.contracts.records.messages import InboundMessage, OutboundMessage
 from orchestrator.core.reconnects import RetryRule
-from tests.support.whatsapp_double import FarEnd
+from tests.support.channel_parts import Told
+from tests.support.whatsapp_far_end import FarEnd
 
 CHOIR = Jid("120363000000000001@g.us")
 QUICK = BridgeRule(retry=RetryRule(first_s=0.02, most_s=0.1), look_s=0.02, silence_s=60, send_within_s=60)
@@ -31,8 +32,7 @@ class Desk:
     far: FarEnd
     channel: WhatsAppChannel
     met: list[InboundMessage] = field(default_factory=list)
-    states: list[BridgeState] = field(default_factory=list)
-    same: list[tuple[Jid, Jid]] = field(default_factory=list)
+    told: Told = field(default_factory=Told)
 
     async def inbox(self, message: InboundMessage) -> None:
         """Keep it."""
@@ -44,9 +44,14 @@ class Desk:
         return list({each.message_id: each.text for each in self.met}.values())
 
     @property
+    def states(self) -> list[ChannelState]:
+        """How the link stood, one after another."""
+        return self.told.states
+
+    @property
     def whys(self) -> list[str]:
         """The reasons that operators were given."""
-        return [each.why for each in self.states if each.why]
+        return self.told.whys
 
 
 MakeDesk = Callable[..., Desk]
@@ -57,13 +62,14 @@ def to_choir(text: str, number: int = 1) -> OutboundMessage:
     return OutboundMessage(chat_jid=CHOIR, text=text, outbox_id=number)
 
 
-def scripted(far: FarEnd) -> ChildCommand:
-    """The real child on a scripted client."""
+def scripted(far: FarEnd, *options: str) -> ChildCommand:
+    """The real child on a scripted client, with more options of its command line."""
 
     def words(descriptor: int, generation: int) -> Sequence[str]:
         found = [sys.executable, "-m", "tests.support.scripted_whatsapp"]
         found += ["--descriptor", str(descriptor), "--generation", str(generation)]
-        return [*found, "--session", str(far.session), "--spool", str(far.spool), "--beat-s", "0.2"]
+        found += ["--session", str(far.session), "--spool", str(far.spool), "--beat-s", "0.2"]
+        return [*found, *options]
 
     return words
 
@@ -79,26 +85,21 @@ async def make_desk(tmp_path: Path) -> AsyncIterator[MakeDesk]:
         pace: PaceRule = FAST,
         is_linked: bool = True,
         command: ChildCommand | None = None,
+        read_receipts: bool = False,
     ) -> Desk:
         far = FarEnd(tmp_path / "far")
         if is_linked:
             far.link()
-
-        states: list[BridgeState] = []
-        same: list[tuple[Jid, Jid]] = []
-
-        async def on_state(state: BridgeState) -> None:
-            states.append(state)
-
-        plan = ChannelPlan(session=far.session, command=command or far.command, rule=rule, pace=pace)
-
-        async def on_same(pairs: Sequence[tuple[Jid, Jid]]) -> None:
-            same.extend(pairs)
-
-        channel = WhatsAppChannel(
-            plan, tasks=tasks, clock=SystemClock(), on_state=on_state, on_same=on_same, random=Random(1)
+        told = Told()
+        plan = ChannelPlan(
+            session=far.session,
+            command=command or far.command,
+            rule=rule,
+            pace=pace,
+            read_receipts=read_receipts,
         )
-        desk = Desk(far=far, channel=channel, states=states, same=same)
+        channel = WhatsAppChannel(plan, told.parts(tasks), random=Random(1))
+        desk = Desk(far=far, channel=channel, told=told)
         made.append(desk)
         return desk
 

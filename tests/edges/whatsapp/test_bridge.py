@@ -70,7 +70,12 @@ async def test_a_flood_of_messages_that_nobody_asked_for_ends_the_child(desk: De
     desk.far.set_faults(("heard:hello", Fault.FLOOD))
     desk.far.write("hello")
 
-    await desk.channel.connect(desk.inbox)
+    async def busy_inbox(message: InboundMessage) -> None:
+        if message.text.startswith("flood"):
+            await asyncio.Event().wait()  # until the child is given up
+        await desk.inbox(message)
+
+    await desk.channel.connect(busy_inbox)
     await eventually(lambda: "hello" in desk.texts and not desk.far.rows)
 
     assert any("it did not wait after 64 messages" in why for why in desk.whys)
@@ -142,6 +147,26 @@ async def test_a_message_that_will_never_be_taken_leaves_and_holds_up_no_other(d
     await eventually(lambda: desk.texts == ["good"] and not desk.far.rows)
 
     assert len(desk.far.lives) == 1
+
+
+async def test_g14_a_message_that_we_have_a_fault_at_is_set_aside_and_all_others_are_handed_on(
+    desk: Desk,
+) -> None:
+    """Case G14."""
+
+    async def inbox(message: InboundMessage) -> None:
+        if message.text == "bad":
+            raise OverflowError("a fault of ours")
+        await desk.inbox(message)
+
+    for text in ("before", "bad", "after"):
+        desk.far.write(text)
+    await desk.channel.connect(inbox)
+    await eventually(lambda: len(desk.met) == 2 and not desk.far.rows)
+
+    assert desk.texts == ["before", "after"]
+    assert len(desk.far.lives) == 1
+    assert len(list((desk.far.spool / "bad").iterdir())) == 1
 
 
 async def test_what_was_not_stored_when_we_were_killed_is_said_again_to_the_next(desk: Desk) -> None:

@@ -30,7 +30,7 @@ from orchestrator.contracts.records.messages import OutboundFile, OutboundMessag
 from tests.edges.whatsapp.conftest import Desk, MakeDesk, scripted, to_choir
 from tests.support.eventually import eventually
 from tests.support.file_channel import read_lines, write_json
-from tests.support.whatsapp_double import FarEnd
+from tests.support.whatsapp_far_end import FarEnd
 from tests.support.without_network import without_network
 
 _WITHIN_S = 60.0
@@ -104,6 +104,7 @@ async def scene(talks: list[Talk], far: FarEnd, command: ChildCommand) -> dict[s
     await talk.process.end(within_s=30)
     await talk.rest()
     assert isinstance(talk.lines[0], Hello)
+    assert heard.message is not None
     assert heard.message.text == "hello"
     return {each.kind: each.model_fields_set for each in talk.lines}
 
@@ -118,7 +119,7 @@ async def test_the_double_and_the_real_child_say_the_same_lines(talks: list[Talk
     ]
 
     assert said[0] == said[1]
-    assert {"hello", "state", "heard", "taken", "sent", "groups", "beat"} == set(said[0])
+    assert {"hello", "state", "heard", "taken", "sent", "group", "groups_end", "beat"} == set(said[0])
 
 
 @pytest.mark.usefixtures("with_library")
@@ -193,8 +194,10 @@ async def test_an_event_that_the_disk_does_not_take_is_kept_until_it_does(real_d
     far.write("hello")
     await eventually(lambda: any("cannot be kept on the disk" in why for why in real_desk.whys))
 
+    await eventually(lambda: read_lines(far.directory / "stops.jsonl"))  # the network keeps the rest
+    far.write("later")
     away.rename(far.spool)
-    await eventually(lambda: real_desk.texts == ["hello"] and not far.rows)
+    await eventually(lambda: real_desk.texts == ["hello", "later"] and not far.rows)
 
     assert real_desk.channel.generation > 1
 

@@ -6,15 +6,27 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
+from structlog.testing import capture_logs
 
-from orchestrator.channels.whatsapp.bridge import BridgeState
+from orchestrator.app import SystemClock
+from orchestrator.channels.whatsapp.bridge import Bridge
 from orchestrator.channels.whatsapp.lines import LinkState
 from orchestrator.contracts.errors import Unavailable
+from orchestrator.contracts.records.channels import ChannelHealth
 from orchestrator.contracts.seams import SendUnavailable
 from orchestrator.core.reconnects import RetryRule
 from tests.edges.whatsapp.conftest import QUICK, Desk, MakeDesk, to_choir
 from tests.support.eventually import eventually
 from tests.support.whatsapp_double import Fault
+
+
+async def say_nothing(_: object) -> None:
+    """Nobody is there."""
+
+
+async def read_nothing(_: object) -> bool:
+    """Nobody reads."""
+    return False
 
 
 @asynccontextmanager
@@ -26,15 +38,6 @@ async def connecting(desk: Desk) -> AsyncIterator[None]:
         task.cancel()
 
 
-def links(states: list[BridgeState]) -> list[LinkState]:
-    """Each state once in a row."""
-    found: list[LinkState] = []
-    for each in states:
-        if found[-1:] != [each.link]:
-            found.append(each.link)
-    return found
-
-
 async def test_g1_a_link_that_cannot_be_made_is_tried_at_growing_intervals_and_told_once(
     make_desk: MakeDesk,
 ) -> None:
@@ -43,11 +46,25 @@ async def test_g1_a_link_that_cannot_be_made_is_tried_at_growing_intervals_and_t
     desk.far.set_faults(("connect:", Fault.REFUSE_LINK, 1_000))
 
     async with connecting(desk):
-        await eventually(lambda: desk.states and desk.states[-1].is_tripped)
+        await eventually(lambda: desk.states and desk.states[-1].health is ChannelHealth.DOWN)
 
         assert len(desk.far.lives) == 3
-    assert [each.is_tripped for each in desk.states].count(True) == 1
+    assert [each.health for each in desk.states].count(ChannelHealth.DOWN) == 1
     assert desk.whys[-1] == "the network is unreachable"
+
+
+async def test_g1_the_pauses_begin_anew_once_the_link_was_open(make_desk: MakeDesk) -> None:
+    """Case G1."""
+    desk = make_desk(rule=replace(QUICK, retry=RetryRule(first_s=0.01, most_s=60, trips_at=100)))
+    desk.far.set_faults(("connect:", Fault.REFUSE_LINK, 3), ("heard:hello", Fault.ABORT))
+    desk.far.write("hello")
+
+    with capture_logs() as logs:
+        await desk.channel.connect(desk.inbox)
+        await eventually(lambda: desk.texts == ["hello"])
+
+    pauses = [each["pause_s"] for each in logs if each["event"] == "whatsapp.child_ended"]
+    assert pauses == [0.01, 0.02, 0.04, 0.01]
 
 
 async def test_g2_a_link_that_is_lost_again_and_again_opens_the_breaker_and_is_made_afresh(
@@ -64,14 +81,14 @@ async def test_g2_a_link_that_is_lost_again_and_again_opens_the_breaker_and_is_m
     await desk.channel.send(to_choir("hello"))
 
     assert any("lost too often" in why for why in desk.whys)
-    assert any(each.is_tripped for each in desk.states)
+    assert ChannelHealth.DOWN in desk.told.healths
 
 
 async def test_g3_an_account_that_is_no_longer_linked_is_a_state_and_not_an_end(desk: Desk) -> None:
     """Case G3: an expired login that took the whole process with it."""
     desk.far.set_faults(("connect:", Fault.UNLINK))
     async with connecting(desk):
-        await eventually(lambda: desk.states and desk.states[-1].link is LinkState.AUTH_REQUIRED)
+        await eventually(lambda: desk.states and desk.states[-1].health is ChannelHealth.UNLINKED)
         with pytest.raises(SendUnavailable):
             await desk.channel.send(to_choir("hello"))
         with pytest.raises(Unavailable):
@@ -85,6 +102,27 @@ async def test_g3_an_account_that_is_no_longer_linked_is_a_state_and_not_an_end(
     assert desk.far.lives[-1]["generation"] == 2
 
 
+async def test_an_account_that_is_unlinked_here_too_may_be_linked_again_as_the_same_device(
+    desk: Desk,
+) -> None:
+    desk.far.set_faults(("connect:", Fault.UNLINK))
+    looks = iter(["49151:1@s.whatsapp.net", "49151:1@s.whatsapp.net", None])
+    bridge = Bridge(
+        desk.far.command,
+        clock=SystemClock(),
+        linked_as=lambda: next(looks, "49151:1@s.whatsapp.net"),
+        on_state=say_nothing,
+        is_read=read_nothing,
+        rule=QUICK,
+    )
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(bridge.run(say_nothing))
+        await eventually(lambda: bridge.state.link is LinkState.OPEN)
+        running.cancel()
+
+    assert bridge.generation == 2
+
+
 async def test_without_an_account_no_child_is_started_until_one_is_linked(make_desk: MakeDesk) -> None:
     desk = make_desk(is_linked=False)
     async with connecting(desk):
@@ -95,7 +133,7 @@ async def test_without_an_account_no_child_is_started_until_one_is_linked(make_d
         await eventually(lambda: desk.channel.is_connected)
 
     assert before == 0
-    assert links(desk.states) == [LinkState.AUTH_REQUIRED, LinkState.CONNECTING, LinkState.OPEN]
+    assert desk.told.healths == [ChannelHealth.UNLINKED, ChannelHealth.TRYING, ChannelHealth.OPEN]
 
 
 async def test_g4_what_an_earlier_child_still_says_is_not_heard(desk: Desk) -> None:

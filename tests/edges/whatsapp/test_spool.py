@@ -11,7 +11,7 @@ import pytest
 from orchestrator.channels.whatsapp.linked_since import forget_linked, heard_from, linked_since, note_linked
 from orchestrator.channels.whatsapp.session import linked_account, linked_ids
 from orchestrator.channels.whatsapp.spool import SpoolRows
-from tests.support.whatsapp_double import FarEnd
+from tests.support.whatsapp_far_end import FarEnd
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -91,7 +91,41 @@ def test_a_row_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="No such file"):
         rows.add(b"x")
 
-    assert [path.name for path in (tmp_path / "away").iterdir()] == ["bad"]
+    assert sorted(path.name for path in (tmp_path / "away").iterdir()) == ["bad", "files"]
+
+
+def test_what_somebody_else_put_into_the_spool_is_in_nobodys_way(tmp_path: Path) -> None:
+    (tmp_path / "files" / "letters").mkdir(parents=True)
+    (tmp_path / "0000000000000007.row").mkdir()
+    (tmp_path / ".0000000000000003.row.tmp").mkdir()
+    os.mkfifo(tmp_path / "0000000000000008.row")
+    (tmp_path / "0000000000000009.row").symlink_to("/etc/passwd")
+    (tmp_path / "9999999999999999.row").write_bytes(b"the last number")
+    (tmp_path / "notes.txt").write_text("mine")
+
+    rows = SpoolRows(tmp_path)
+    name = rows.add(b"x")
+
+    assert rows.names() == [name]
+    assert rows.read(name) == b"x"
+    assert SpoolRows(tmp_path).names() == [name]
+
+
+def test_a_file_lies_beside_its_row_until_that_ends(tmp_path: Path) -> None:
+    rows = SpoolRows(tmp_path)
+    first, second = rows.add(b"x"), rows.add(b"y")
+    path = rows.keep_file(first, b"photo")
+    again = SpoolRows(tmp_path)
+    before = path.read_bytes()
+
+    again.remove(first)
+
+    assert before == b"photo"
+    assert not path.exists()
+    with pytest.raises(OSError, match="No such file"):
+        again.keep_file(first, b"photo")
+    assert list((tmp_path / "files").iterdir()) == []
+    assert again.names() == [second]
 
 
 def test_an_account_is_known_from_its_session_without_the_library(tmp_path: Path) -> None:

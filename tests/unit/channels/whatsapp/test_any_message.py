@@ -2,13 +2,16 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.channels.whatsapp.lines import Heard, child_line, encode
+from orchestrator.channels.whatsapp.media import fill_fetch_message
 from orchestrator.channels.whatsapp.translate import (
     Skip,
     SkipReason,
+    file_in,
     same_participants,
     same_people,
     to_inbound,
@@ -37,6 +40,42 @@ def test_any_content_is_a_message_or_a_reasoned_skip(message: Any) -> None:
 def test_any_event_is_a_message_or_a_reasoned_skip(made: Any) -> None:
     check(to_inbound(made, ME))
     same_people(made.Info)
+
+
+@given(objects(e2e.Message))
+def test_the_file_of_any_content_is_the_one_that_its_message_describes(message: Any) -> None:
+    file, answer = file_in(event(message)), to_inbound(event(message), ME)
+
+    if isinstance(answer, InboundMessage):
+        assert answer.files == (() if file is None else (file.described,))
+    if file is not None:
+        fill_fetch_message(e2e.Message(), file)
+
+
+LONG = "\x07" * 5_000_000
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"conversation": LONG},
+        {"pollCreationMessage": {"name": LONG, "options": [{"optionName": LONG}] * 3}},
+        {"documentMessage": {"fileName": LONG, "mimetype": LONG, "caption": "x"}},
+        {
+            "extendedTextMessage": {
+                "text": "x",
+                "contextInfo": {"stanzaID": "1", "quotedMessage": {"conversation": LONG}},
+            }
+        },
+    ],
+    ids=["a text", "a poll", "a file", "a quote"],
+)
+def test_what_is_far_too_long_is_cut_and_still_fits_a_line(message: dict[str, Any]) -> None:
+    answer = to_inbound(event(message, name=LONG), ME)
+
+    assert isinstance(answer, InboundMessage)
+    check(answer)
+    assert len(answer.text) <= 100_000
 
 
 @given(objects(neonize_types.UndecryptableMessage), st.booleans())

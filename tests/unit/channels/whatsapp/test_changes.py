@@ -7,7 +7,7 @@ import pytest
 from orchestrator.channels.whatsapp.translate import Skip, SkipReason, to_inbound, undecryptable
 from orchestrator.contracts.ids import MessageId
 from orchestrator.contracts.records.messages import Change, ChangeKind, InboundMessage
-from tests.support.whatsapp_events import FAMILY, ME, e2e, event, undecryptable_event
+from tests.support.whatsapp_events import ANNA_LID, FAMILY, ME, e2e, event, undecryptable_event
 
 EDIT, REVOKE = 14, 0
 PROTOCOL = e2e.ProtocolMessage.Type
@@ -57,6 +57,13 @@ def test_a_revocation_names_its_message_and_who_takes_it_back(edit: str, by_admi
     assert inbound.change == Change(
         kind=ChangeKind.REVOCATION, message_id=MessageId("3EB0OLD"), by_admin=by_admin
     )
+
+
+def test_a_direct_chat_has_no_admins() -> None:
+    inbound = to_inbound(event(protocol(REVOKE), edit="8", chat=ANNA_LID), ME)
+
+    assert isinstance(inbound, InboundMessage)
+    assert inbound.change == Change(kind=ChangeKind.REVOCATION, message_id=MessageId("3EB0OLD"))
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,17 @@ def test_a_new_topic_and_the_end_are_told() -> None:
     assert told(event).text == "[The group is about: food]\n[The group was deleted]"
 
 
+def test_what_somebody_calls_a_group_stands_in_no_place_of_a_sentence_of_ours() -> None:
+    event = group_event()
+    event.Name.Name = "Choir now]\n[Made an admin: @4915100000002"
+    event.Topic.Topic = "songs]\n[The group was deleted"
+
+    assert told(event).text.splitlines() == [
+        "[The group is called Choir now] [Made an admin: @4915100000002 now]",
+        "[The group is about: songs] [The group was deleted]",
+    ]
+
+
 def test_news_wake_nobody_and_name_everybody() -> None:
     news = told(group_event(Join=[OUR_LID]))
 

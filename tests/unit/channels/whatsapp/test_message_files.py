@@ -1,11 +1,14 @@
 """The file in a message, as it is described before it is fetched."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from orchestrator.channels.whatsapp.media import fill_fetch_message
+from orchestrator.channels.whatsapp.translate import file_in
 from orchestrator.contracts.records.messages import ReceivedFile
-from tests.support.whatsapp_events import heard
+from tests.support.whatsapp_events import Message, event, heard
 
 FILES: dict[str, tuple[dict[str, Any], str, str, int]] = {
     "a photo": ({"imageMessage": {"mimetype": "image/png", "fileLength": 9}}, "photo.png", "image/png", 9),
@@ -66,4 +69,85 @@ def test_the_file_of_a_message_is_described(
 ) -> None:
     inbound = heard(message)
 
-    assert inbound.files == (ReceivedFile(name=name, media_type=media_type, size_bytes=size, source=None),)
+    [file] = inbound.files
+    is_voice = name == "voice.ogg"
+    assert file == ReceivedFile(
+        name=name, media_type=media_type, size_bytes=size, source=None, is_voice=is_voice
+    )
+
+
+FETCHED = {
+    "a photo": ({"imageMessage": {}}, "imageMessage"),
+    "a film": ({"videoMessage": {}}, "videoMessage"),
+    "a round film": ({"ptvMessage": {}}, "videoMessage"),
+    "a sound": ({"audioMessage": {}}, "audioMessage"),
+    "a document": ({"documentMessage": {}}, "documentMessage"),
+    "a sticker": ({"stickerMessage": {}}, "stickerMessage"),
+    "a photo to be viewed once": ({"viewOnceMessage": {"message": {"imageMessage": {}}}}, "imageMessage"),
+    "a voice message to be heard once": (
+        {"viewOnceMessageV2Extension": {"message": {"audioMessage": {}}}},
+        "audioMessage",
+    ),
+    "a disappearing document": (
+        {"ephemeralMessage": {"message": {"documentMessage": {}}}},
+        "documentMessage",
+    ),
+    "an edited photo": (
+        {"protocolMessage": {"type": 14, "key": {"ID": "3EB0"}, "editedMessage": {"imageMessage": {}}}},
+        "imageMessage",
+    ),
+    "a picture over buttons": ({"buttonsMessage": {"imageMessage": {}}}, "imageMessage"),
+    "a picture of a product": ({"productMessage": {"product": {"productImage": {}}}}, "imageMessage"),
+}
+KEYS: dict[str, Any] = {
+    "directPath": "/v/t62.7118-24/1?oh=2",
+    "mediaKey": b"key",
+    "fileSHA256": b"sha",
+    "fileEncSHA256": b"enc",
+    "fileLength": 9,
+    "mediaKeyTimestamp": 1_790_000_000,
+    "mimetype": "image/x",
+}
+
+
+def parts_of(message: Any) -> Iterator[Any]:
+    """The parts of a message that hold a file."""
+    for field, value in message.ListFields():
+        if field.message_type is None:
+            continue
+        if "mediaKey" in field.message_type.fields_by_name:
+            yield value
+        yield from parts_of(value)
+
+
+def keyed(message: dict[str, Any]) -> Any:
+    """The message whose file has all that a client sends with one."""
+    made = Message(**message)
+    for part in parts_of(made):
+        for name, value in {**KEYS, "URL": "http://169.254.169.254/latest"}.items():
+            setattr(part, name, value)
+        part.contextInfo.stanzaID = "3EB0"
+        if "JPEGThumbnail" in part.DESCRIPTOR.fields_by_name:
+            part.JPEGThumbnail = b"small"
+    return made
+
+
+@pytest.mark.parametrize(("message", "field"), FETCHED.values(), ids=FETCHED)
+def test_a_file_is_fetched_with_its_keys_and_with_nothing_else(message: dict[str, Any], field: str) -> None:
+    file = file_in(event(keyed(message)))
+    assert file is not None
+    asked = Message()
+
+    fill_fetch_message(asked, file)
+
+    assert asked == Message(**{field: KEYS})
+
+
+def test_an_address_of_the_senders_choice_is_never_fetched() -> None:
+    """Only the path counts, which is below WhatsApp's own hosts."""
+    elsewhere = {"URL": "http://127.0.0.1:8080/admin", "mediaKey": b"key", "fileLength": 1}
+
+    file = file_in(event({"imageMessage": elsewhere}))
+
+    assert file is not None
+    assert not file.is_fetchable

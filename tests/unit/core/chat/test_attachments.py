@@ -13,6 +13,7 @@ from orchestrator.core.chat.attachments import (
     clean_file_name,
     numbered_name,
     outbox_parts,
+    upload_limit_s,
     workspace_parts,
 )
 
@@ -148,3 +149,14 @@ def test_a_text_and_its_files_become_messages_in_order(
     parts = outbox_parts(texts, [spooled(name) for name in files])
 
     assert [(part.text, None if part.file is None else part.file.name) for part in parts] == expected
+
+
+def test_a_larger_file_may_take_longer_on_its_way() -> None:
+    sizes = (0, 1, 1024**2, 16 * 1024**2)
+
+    limits = [upload_limit_s(size) for size in sizes]
+
+    assert limits == sorted(limits)
+    assert limits[0] >= 10
+    # 16 MiB over a line of half a megabit, the slowest that people still have.
+    assert limits[-1] >= 16 * 1024**2 * 8 / 500_000

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.contracts.ids import Jid
-from orchestrator.core.chat.identities import chat_of, person_key
+from orchestrator.contracts.ids import Jid, MessageId, is_network_id
+from orchestrator.core.chat.identities import chat_of, id_beside, person_key
 
 LID, PHONE = Jid("98765@lid"), Jid("49170@s.whatsapp.net")
 
@@ -60,3 +60,15 @@ def test_a_chat_is_never_moved_to_an_id_that_was_not_given(
 def test_a_person_has_one_key_whichever_id_came() -> None:
     assert person_key(frozenset({LID, PHONE})) == person_key(frozenset({PHONE, LID}))
     assert person_key(frozenset({LID})) == LID
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
+
+
+@given(TEXTS, TEXTS)
+def test_an_id_beside_anothers_is_an_id_and_the_same_each_time(message_id: str, sender: str) -> None:
+    found = id_beside(MessageId(message_id), Jid(sender))
+
+    assert is_network_id(found)
+    assert found == id_beside(MessageId(message_id), Jid(sender))
+    assert found != id_beside(MessageId(message_id), Jid(f"{sender}x"))

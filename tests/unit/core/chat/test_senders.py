@@ -5,7 +5,7 @@ import pytest
 from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.messages import SenderRole
 from orchestrator.contracts.records.senders import SenderMode, SenderRules
-from orchestrator.core.chat.senders import Admission, admission, is_one_of, is_same_person
+from orchestrator.core.chat.senders import Admission, admission, are_two_people, is_one_of, is_same_person
 
 ANN, BOB = Jid("49170@s.whatsapp.net"), Jid("49171@s.whatsapp.net")
 ANN_LID = Jid("98765@lid")
@@ -62,3 +62,27 @@ def test_a_person_with_two_ids_may_be_named_by_either(named: Jid) -> None:
     assert is_one_of(ids, [BOB, named])
     assert admission(rules(SenderMode.ALLOWLIST, named), ids, MEMBER) is FULL
     assert admission(rules(SenderMode.DROP, BOB), ids, MEMBER) is NONE
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "are_two"),
+    [
+        ({"1@lid"}, {"2@lid"}, True),
+        ({"1@lid"}, {"1@lid"}, False),
+        ({"1@lid"}, {"49@s.whatsapp.net"}, False),
+        ({"1@lid", "49@s.whatsapp.net"}, {"49@s.whatsapp.net"}, False),
+        ({"1@lid", "48@s.whatsapp.net"}, {"49@s.whatsapp.net"}, True),
+        ({"ann"}, {"bob"}, True),
+    ],
+    ids=[
+        "two hidden ids",
+        "one id",
+        "nobody knows",
+        "one of both ids",
+        "other than both",
+        "a network of ours",
+    ],
+)
+def test_two_people_are_told_apart_by_ids_of_one_kind(one: set[str], other: set[str], are_two: bool) -> None:
+    assert are_two_people(one, other) is are_two
+    assert are_two_people(other, one) is are_two
