@@ -3,7 +3,9 @@
 import asyncio
 import os
 from dataclasses import dataclass
+from pathlib import Path
 
+from container.drivers import pi_home
 from container.drivers.acp_client import AcpClient
 from container.drivers.acp_endings import ProgramFailed
 from container.drivers.acp_program import command_environment, program_environment, start
@@ -13,6 +15,7 @@ from container.drivers.acp_terminals import Terminals
 from container.drivers.acp_updates import Updates
 from container.drivers.driver import DriverContext
 from container.drivers.leave import LeaveAsker
+from container.drivers.program_patience import answer_s, told_when_slow
 from container.drivers.tool_servers import tool_servers
 from container.mcp_server import VERSION_VARIABLE
 from orchestrator.contracts.wire.container_io import AgentDefinition
@@ -43,11 +46,16 @@ async def launch(
     terminals = Terminals(command_environment(os.environ))
     client = AcpClient(
         permissions=agent.permissions,
-        roots=(places.workspace, places.shared, *map(type(places.workspace), agent.extra_directories)),
+        roots=(places.workspace, places.shared, *map(Path, agent.extra_directories)),
         asker=asker,
         updates=updates,
         terminals=terminals,
     )
+    servers = tool_servers(context, agent)
+    left_out: list[str] = []
+    if pi_home.is_wanted(os.environ):
+        directory = Path(os.environ[pi_home.DIRECTORY_VARIABLE])
+        left_out = await asyncio.to_thread(pi_home.furnish, directory, agent, servers)
     program = await start(
         agent.command, directory=places.workspace, environment=program_environment(os.environ)
     )
@@ -58,10 +66,14 @@ async def launch(
         client=client,
         updates=updates,
         terminals=terminals,
-        servers=tool_servers(context, agent),
+        servers=servers,
+    )
+    session.dropped.extend(
+        f"the tool server {name!r}: this program asks nobody for leave" for name in left_out
     )
     try:
-        await session.negotiate(os.environ.get(VERSION_VARIABLE, ""))
+        with told_when_slow(answer_s(agent.options)):
+            await session.negotiate(os.environ.get(VERSION_VARIABLE, ""))
         is_resumed = resume is not None and await _resume(context, session, resume)
         if not is_resumed:
             await session.begin()

@@ -29,9 +29,9 @@ from container.drivers.acp_program import AcpProgram, extra_directories
 from container.drivers.acp_terminals import Terminals
 from container.drivers.acp_transport import LineTransport
 from container.drivers.acp_updates import Updates
+from container.drivers.program_patience import answer_s
 from orchestrator.contracts.wire.container_io import AgentDefinition, ToolServer
 
-INITIALIZE_S: Final = 60.0
 OPEN_S: Final = 120.0
 SET_S: Final = 30.0
 CANCEL_S: Final = 1.0
@@ -90,7 +90,9 @@ class AcpSession:
         )
         us = Implementation(name="dovecote", version=version or "0")
         told = await self._call(
-            self._connection.initialize(PROTOCOL_VERSION, capabilities, us), INITIALIZE_S, "initialize"
+            self._connection.initialize(PROTOCOL_VERSION, capabilities, us),
+            answer_s(self._agent.options),
+            "initialize",
         )
         self._take_capabilities(told)
 

@@ -21,6 +21,16 @@ _NOISE: Final = re.compile(
     r"|\ACompacting\.\.\.\s*Compacting completed\.\s*",
     re.MULTILINE,
 )
+_BEGINS_AGAIN: Final = re.compile(r"Retrying(?: \(attempt \d+/\d+, waiting \d+s\))?\.\.\.")
+"""One program's whole chunk for: what I was saying broke off, and comes again."""
+_OWN_WORDS: Final = frozenset(
+    {
+        "Retry finished, resuming.",
+        "Context nearing limit, running automatic compaction...",
+        "Automatic compaction finished; context was summarized to continue the session.",
+    }
+)
+"""The same program's whole chunks about itself."""
 _TOOL_NAME: Final = re.compile(r"[\w.:-]{1,80}")
 _STATUS_WORDS: Final = {
     "pending": "running",
@@ -152,7 +162,10 @@ class Scribe:
 
     async def _take_chunk(self, update: Any) -> None:
         text = getattr(update.content, "text", None)
-        if not isinstance(text, str):
+        if not isinstance(text, str) or text in _OWN_WORDS:
+            return
+        if _BEGINS_AGAIN.fullmatch(text):
+            self._text = ""
             return
         message_id = getattr(update, "message_id", None)
         if message_id != self._message_id and self._message_id is not None:

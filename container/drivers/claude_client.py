@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from container.drivers.claude_events import Begun, ClaudeEvent, Finished, Said, ToolBegun, ToolDone, Working
+from container.drivers.program_patience import USUAL_S, told_when_slow
 from orchestrator.contracts.errors import ErrorCode, NotFound
 
 AGENTS_VARIABLE: Final = "DOVECOTE_AGENTS"
@@ -25,6 +26,7 @@ _SDK: Final = "claude_agent_sdk"
 _MAX_LINE_BYTES: Final = 32 * 1024**2
 """Of one JSON line: a tool's result may hold a picture."""
 _KEPT_ERROR_LINES: Final = 20
+_PACKAGES_BOUND: Final = "CLAUDE_CODE_STREAM_CLOSE_TIMEOUT"
 _CLOSE_S: Final = 1.5
 """The agent runner gives a driver 3 s to close, and what the program leaves behind is ended after this."""
 _INSTRUCTIONS_FLAG: Final = "append-system-prompt-file"
@@ -43,7 +45,7 @@ class ClaudeOptions:
     """How one program is started. tools: the built-in ones it offers the model.
 
     instructions: a file whose text follows the program's own system prompt. resume: the session to go on
-    with. decide: asked before each tool that is not in `allowed`.
+    with. decide: asked before each tool that is not in `allowed`. answer_s: it has to listen within this.
     """
 
     cwd: Path
@@ -58,6 +60,7 @@ class ClaudeOptions:
     max_turns: int | None = None
     resume: str | None = None
     decide: Decide | None = None
+    answer_s: float = USUAL_S
 
 
 class ClaudeClient:
@@ -67,12 +70,19 @@ class ClaudeClient:
         self._sdk = load_sdk()
         self._error_kind: str | None = None
         self._error_lines: list[str] = []
+        self._answer_s = options.answer_s
         self._client = self._sdk.ClaudeSDKClient(self._sdk_options(options))
 
     async def connect(self) -> None:
         """Start the program and wait until it listens."""
+        if self._answer_s > USUAL_S:  # the package's own bound is that, unless it is told another
+            os.environ[_PACKAGES_BOUND] = str(round(self._answer_s * 1000))
         try:
-            await self._client.connect()
+            with told_when_slow(self._answer_s):
+                async with asyncio.timeout(self._answer_s):
+                    await self._client.connect()
+        except TimeoutError as error:
+            raise ClaudeGone(f"the program did not answer within {self._answer_s:g} s") from error
         except Exception as error:  # a foreign package; whatever it raises, there is no program
             raise self._gone(error) from error
 
@@ -172,7 +182,7 @@ class ClaudeClient:
         found: list[ClaudeEvent] = []
         for block in message.content:
             if isinstance(block, sdk.ToolUseBlock):
-                found.append(ToolBegun(name=block.name, call_id=block.id))
+                found.append(ToolBegun(name=block.name, call_id=block.id, given=block.input))
             elif isinstance(block, sdk.TextBlock) and message.parent_tool_use_id is None:
                 found.append(Said(text=block.text))
         return found or [Working(what="assistant")]

@@ -10,6 +10,7 @@ from container.drivers.claude_client import ClaudeOptions
 from container.drivers.claude_permissions import Leave, allowed_tools, offered_tools
 from container.drivers.claude_sessions import KeptSessions
 from container.drivers.driver import DriverContext
+from container.drivers.program_patience import answer_s
 from container.drivers.tool_servers import tool_servers
 from orchestrator.contracts.wire.container_io import AgentDefinition, ToolServer
 
@@ -78,6 +79,7 @@ def claude_options(context: DriverContext, agent: AgentDefinition, leave: Leave)
         model=agent.model,
         max_turns=agent.max_turns,
         decide=leave.decide,
+        answer_s=answer_s(agent.options),
     )
 
 

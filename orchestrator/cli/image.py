@@ -11,10 +11,11 @@ from orchestrator.cli.home import Home, make_home, open_home
 from orchestrator.contracts.errors import StartFailed, Unavailable
 from orchestrator.core.text_cleaning import clean_name
 from orchestrator.runners.agent_directory import current_agents, install_agents
-from orchestrator.runners.agent_programs import OFFERED, named_programs, programs_in
+from orchestrator.runners.agent_programs import OFFERED, named_programs
 from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.host_system import bwrap_programs, is_switch_off, why_not_startable
-from orchestrator.runners.image import agents_inside, build_image, labels_of
+from orchestrator.runners.image import build_image, own_image, programs_now
+from orchestrator.runners.image_pruning import PRUNE, other_images
 from orchestrator.runners.programs import choose_interpreter
 
 DEFAULT_BASE: Final = "dovecote-base:bookworm"
@@ -69,13 +70,14 @@ def _fill(home: Home, wish: Wish) -> bool:
 
 
 def _build_image(home: Home, engine: Engine, *, base: str, wish: Wish) -> None:
-    name = home.settings.agent.image
+    name = home.settings.agent.image or own_image()
     print(f"Building {name} on {base}…", file=sys.stderr)
-    labels = engine.run(lambda client: labels_of(client, name))
-    programs = wish.of(programs_in(agents_inside(labels or {})))
+    programs = wish.of(engine.run(lambda client: programs_now(client, name)))
     shared = current_agents(home.paths.programs)
     image_id = build_image(engine, name=name, base=base, progress=_show, programs=programs, shared=shared)
     print(f"{name} is ready ({', '.join(programs) or 'no agent programs'}; {image_id[:19]}).")
+    if others := engine.run(lambda client: other_images(client, name)):
+        print(f"Older images and those of other checkouts: {len(others)}. To remove them: {PRUNE}")
 
 
 def _has_bwrap(home: Home) -> bool:

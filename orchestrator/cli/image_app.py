@@ -37,3 +37,11 @@ def image_check(home: Home = None, as_json: AsJson = False) -> None:
     from orchestrator.cli.image_check import check
 
     raise typer.Exit(check(home, as_json=as_json))
+
+
+@image_app.command("prune")
+def image_prune(home: Home = None) -> None:
+    """Remove agent images of earlier versions and of other checkouts, which can build theirs again."""
+    from orchestrator.cli.image_prune import prune
+
+    prune(home)

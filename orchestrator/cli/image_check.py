@@ -15,6 +15,7 @@ from orchestrator.runners.image import (
     ImageState,
     agents_inside,
     labels_of,
+    own_image,
     own_stamps,
     state_by_labels,
 )
@@ -48,7 +49,7 @@ def check(home_option: Path | None, *, as_json: bool) -> int:
 
 
 def _in_image(home: Home) -> Contents:
-    name = home.settings.agent.image
+    name = home.settings.agent.image or own_image()
     engine = Engine(home.settings.agent.engine_url)
     try:
         labels = engine.run(lambda client: labels_of(client, name))

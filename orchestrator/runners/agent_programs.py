@@ -89,6 +89,11 @@ PARTS: Final[Mapping[str, Part]] = {
             package="opencode-linux-",
             commands={"opencode": "node_modules/opencode-linux-*/bin/opencode"},
         ),
+        Part(
+            name="pi",
+            package="@earendil-works/pi-coding-agent",
+            commands={"pi-acp": "node_modules/.bin/pi-acp", "pi": "node_modules/.bin/pi"},
+        ),
     )
 }
 _NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -97,6 +102,7 @@ _NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "codex": ("codex",),
     "gemini": ("node", "gemini"),
     "opencode": ("opencode",),
+    "pi": ("node", "pi"),
 }
 OFFERED: Final = tuple(_NEEDS)
 """What `dovecote image build --with` takes."""

@@ -14,7 +14,7 @@ import docker
 import docker.errors
 
 from orchestrator.contracts.errors import ErrorCode, Unavailable
-from orchestrator.contracts.version import VERSION
+from orchestrator.contracts.version import IMAGE, VERSION
 from orchestrator.contracts.wire.container_io import PROTOCOL
 from orchestrator.core.text_cleaning import clean_text
 from orchestrator.runners.agent_directory import (
@@ -78,6 +78,16 @@ def own_stamps() -> Stamps:
     return _stamps(program_files())
 
 
+def image_of(own: Stamps) -> str:
+    """The name of the image of files with these stamps: another checkout or version has another one."""
+    return f"{IMAGE}-{own.programs}"
+
+
+def own_image() -> str:
+    """The name of the image of what lies here. Reads the disk."""
+    return image_of(own_stamps())
+
+
 def _stamps(files: Mapping[str, bytes]) -> Stamps:
     wire = {path: text for path, text in files.items() if path.startswith("orchestrator/")}
     whole = {**files, "Dockerfile": _DOCKERFILE.read_bytes(), "tools": LOCK.read_bytes()}
@@ -110,6 +120,17 @@ def labels_of(client: docker.DockerClient, name: str) -> dict[str, str] | None:
         return None
 
 
+def programs_now(client: docker.DockerClient, name: str) -> tuple[str, ...]:
+    """The agent programs inside an image. Where that of other files was built last, those inside that one.
+
+    So that the files may change without the programs being named again. Blocks.
+    """
+    labels = labels_of(client, name)
+    if labels is None and name.startswith(f"{IMAGE}-"):
+        labels = labels_of(client, IMAGE)
+    return programs_in(agents_inside(labels or {}))
+
+
 def image_state(client: docker.DockerClient, name: str, own: Stamps) -> ImageState:
     """Whether the image is there and fits. Blocks."""
     labels = labels_of(client, name)
@@ -137,16 +158,17 @@ def build_image(
 ) -> str:
     """Build the image `name` on `base` and return its id; each line of the build goes to `progress`.
 
-    programs: the agent programs that are to be inside; None: those that are. Blocks for seconds. Needs
-    no network if `base` is there and no program is new. Raises Unavailable with the reason.
+    programs: the agent programs that are to be inside; None: those that are, see `programs_now`. Blocks for
+    seconds. Needs no network if `base` is there and no program is new. Raises Unavailable with the reason.
     """
     try:
         before = engine.run(lambda client: _id_of(client, name))
         if programs is None:
-            labels = engine.run(lambda client: labels_of(client, name))
-            programs = programs_in(agents_inside(labels or {}))
+            programs = engine.run(lambda client: programs_now(client, name))
         recipe = Recipe(name=name, base=base, programs=programs, shared=shared)
         made = engine.run(lambda client: _build(client, recipe, progress))
+        if name == own_image():
+            engine.run(lambda client: client.images.get(name).tag(IMAGE))
         if before not in (None, made):
             engine.run(lambda client: _remove_replaced(client, str(before)))
         return made

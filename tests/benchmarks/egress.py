@@ -33,7 +33,7 @@ async def run() -> list[Row]:
         assert provider.stdout is not None
         port = int(await provider.stdout.readline())
         with tempfile.TemporaryDirectory() as directory:
-            async with _forwarded(Path(directory), port) as forwarded_port:
+            async with forwarded(Path(directory), port) as forwarded_port:
                 for _ in range(_ROUNDS):
                     await _measure(port, direct)
                     await _measure(forwarded_port, through)
@@ -62,7 +62,7 @@ async def run() -> list[Row]:
 
 
 @asynccontextmanager
-async def _forwarded(directory: Path, provider_port: int) -> AsyncIterator[int]:
+async def forwarded(directory: Path, provider_port: int) -> AsyncIterator[int]:
     """The port on which the provider is reached through forwarder and proxy."""
     api = replace(API, base=f"http://127.0.0.1:{provider_port}", is_named_by_operator=True)
     with socket.create_server(("127.0.0.1", 0)) as found:

@@ -5,7 +5,6 @@ import json
 import os
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from threading import Thread
 from typing import Any, Final
 
@@ -15,10 +14,10 @@ import pytest
 from orchestrator.cli.agents import secrets_of
 from orchestrator.commands.secrets import set_secret
 from orchestrator.contracts.records.launch import WORKSPACE_TARGET
-from orchestrator.contracts.version import IMAGE
 from orchestrator.runners.catalog import RunnerOptions, make_runner
 from orchestrator.runners.docker_engine import Engine
 from tests.agreement.runners.conftest import KINDS, lacking
+from tests.support.agent_image import IMAGE
 from tests.support.canary_search import files_with, processes_with
 from tests.support.eventually import eventually
 from tests.support.home_on_disk import HomeOnDisk
@@ -196,15 +195,3 @@ async def inspected(home: HomeOnDisk, engine: Engine) -> list[str]:
         return found
 
     return await engine.call(look)
-
-
-def test_the_search_finds_what_is_there(tmp_path: Path) -> None:
-    (tmp_path / "deep").mkdir()
-    (tmp_path / "deep" / "file").write_bytes(b"\0\xff" + CANARY.encode())
-    (tmp_path / "link").symlink_to(f"/nowhere/{CANARY}")
-    (tmp_path / f"name-{CANARY}").touch()
-
-    found = files_with(CANARY.encode(), tmp_path)
-
-    assert sorted(Path(each).name for each in found) == ["file", "link", f"name-{CANARY}"]
-    assert processes_with(b"Name:", below=os.getpid()) != []

@@ -25,7 +25,7 @@ def processes_with(text: bytes, *, below: int) -> list[str]:
     """What the kernel says of the process `below` and its descendants: arguments, environment, mounts, maps,
     open files. Blocks."""
     found: list[str] = []
-    for pid in [below, *_descendants(below)]:
+    for pid in [below, *descendants_of(below)]:
         told = [f"/proc/{pid}/{name}" for name in ("cmdline", "environ", "mountinfo", "maps", "status")]
         found += [path for path in told if text in _bytes_of(Path(path))]
         with contextlib.suppress(OSError):
@@ -48,7 +48,8 @@ def _bytes_of(path: Path) -> bytes:
         return b""
 
 
-def _descendants(pid: int) -> list[int]:
+def descendants_of(pid: int) -> list[int]:
+    """The processes that it started, theirs, and so on. Blocks."""
     parents: dict[int, int] = {}
     for each in Path("/proc").iterdir():
         if each.name.isdigit():

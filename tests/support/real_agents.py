@@ -19,7 +19,7 @@ from tests.support.model_server import ModelServer
 
 KEY: Final = "sk-the-operators-own-key"
 """What only the model server and the orchestrator know."""
-PROVIDERS: Final[Sequence[str]] = ("claude", "claude-code", "codex", "gemini", "opencode")
+PROVIDERS: Final[Sequence[str]] = ("claude", "claude-code", "codex", "gemini", "opencode", "pi")
 """The shipped providers with a program of their own."""
 _API_PREFIX: Final = {"codex": "/v1", "opencode": "/v1"}
 """What belongs to a provider's base beside the server's address."""
@@ -29,6 +29,7 @@ _COMMANDS: Final = {
     "codex": "codex-acp",
     "gemini": "node",
     "opencode": "opencode",
+    "pi": "node",
 }
 """The program that talks to the model, by the end of its name."""
 
@@ -42,8 +43,11 @@ class RealAgents:
     provider: str
     runner: str
 
-    async def prepare(self, **settings: object) -> None:
-        """Register the group and do what the README has an operator do: a secret, a provider, an upstream."""
+    async def prepare(self, *, tools: str = "chat, tasks", **settings: object) -> None:
+        """Register the group and do what the README has an operator do: a secret, a provider, an upstream.
+
+        tools: the toolsets of its agent.
+        """
         base_url = self.model.url + _API_PREFIX.get(self.provider, "")
         upstream = {f"providers.{self.provider}.base_url": base_url}
         plain = {"agent.runner": self.runner, "agent.permissions": "approve-all"}
@@ -54,12 +58,13 @@ class RealAgents:
             f"providers/{self.provider}/api_key", KEY, in_file=True
         )
         (paths.groups / "kitchen" / "AGENT.md").write_text(
-            f"---\nprovider: {self.provider}\n---\nYou are {{{{ assistant_name }}}}.\n", encoding="utf-8"
+            f"---\nprovider: {self.provider}\ntools: [{tools}]\n---\nYou are {{{{ assistant_name }}}}.\n",
+            encoding="utf-8",
         )
 
-    async def answered(self, *texts: str) -> None:
+    async def answered(self, *texts: str, within_s: float = 90) -> None:
         """Wait until all of these have been said, in this order, whatever was said besides."""
-        await eventually(lambda: self._holds(texts), within_s=90, what=lambda: (texts, self.story()))
+        await eventually(lambda: self._holds(texts), within_s=within_s, what=lambda: (texts, self.story()))
 
     def _holds(self, texts: Sequence[str]) -> bool:
         said = iter(self.home.texts())

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.contracts.version import IMAGE
 from orchestrator.runners.agent_programs import is_complete
 from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.image import agents_inside, labels_of
 from tests.agreement.runners.conftest import lacking
+from tests.support.agent_image import IMAGE
 from tests.support.agent_programs import agents_directory
 from tests.support.home_on_disk import HomeOnDisk
 from tests.support.model_server import running_model_server

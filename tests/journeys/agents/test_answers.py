@@ -7,6 +7,7 @@ from orchestrator.core.wording import say
 from tests.support.eventually import eventually
 from tests.support.model_server import CallTool, Hang, Rule, Say, Wait
 from tests.support.real_agents import KEY, RealAgents
+from tests.support.spawned import agents_of
 
 pytestmark = [pytest.mark.agents, pytest.mark.bubblewrap]
 TASK = {"prompt": "water the plants", "schedule_type": "interval", "schedule_value": "3600000"}
@@ -43,6 +44,24 @@ async def test_it_plans_a_task_and_sends_a_text_by_our_tools(agents: RealAgents)
 
     (task,) = agents.home.rows("SELECT prompt, folder FROM tasks")
     assert task == {"prompt": "water the plants", "folder": "kitchen"}
+
+
+@pytest.mark.timeout(300)
+async def test_it_has_another_agent_work_for_it_and_gets_its_result(agents: RealAgents) -> None:
+    await agents.prepare(tools="chat, spawn")
+    task = {"task": "count the sheep", "timeout_ms": 100_000}
+    agents.model.play(
+        Rule(text="ask around", steps=(CallTool(tool="spawn_agent", arguments=task),), times=1),
+        Rule(tool_result="41 sheep", steps=(Say(text="They counted 41."),)),
+        Rule(text="count the sheep", steps=(Say(text="There are 41 sheep."),), has_tools=True),
+    )
+
+    async with agents.home.running():
+        agents.home.ask("ask around")
+        await agents.answered("They counted 41.", within_s=240)
+
+    (child,) = agents_of(agents.home)
+    assert (child["status"], child["depth"], child["output"]) == ("completed", 1, "There are 41 sheep.")
 
 
 async def test_what_is_said_during_a_turn_is_answered_too(agents: RealAgents) -> None:

@@ -54,7 +54,13 @@ class RealProgram:
         slots = {slot.target_env: recipe.placeholder for slot in self.provider.slots}
         path = f"{self.programs / 'bin'}:{os.environ['PATH']}"
         # A program refuses to run as root without walls, unless it is told that there are some.
-        return {"PATH": path, "IS_SANDBOX": "1", "DOVECOTE_CHAT": "console:family"} | variables | slots
+        ours = {
+            "PATH": path,
+            "IS_SANDBOX": "1",
+            "DOVECOTE_CHAT": "console:family",
+            "DOVECOTE_PROVIDER_HARNESS": self.provider.harness or self.provider.driver,
+        }
+        return ours | variables | slots
 
     def asked(
         self, *texts: str, session_id: str | None = None, permissions: str = "approve-all"

@@ -22,12 +22,13 @@ TOOLS = {
     "codex": "mcp__dovecote__send_message",
     "gemini": "mcp_dovecote_send_message",
     "opencode": "dovecote_send_message",
+    "pi": "mcp__dovecote__send_message",
 }
 
 LOST = "00000000-0000-4000-8000-000000000000"
 
 
-@pytest.fixture(params=["claude-code", "codex", "gemini", "opencode"])
+@pytest.fixture(params=["claude-code", "codex", "gemini", "opencode", "pi"])
 async def program(request: pytest.FixtureRequest, home: Home) -> AsyncIterator[RealProgram]:
     """A home for one agent with that provider, and its model."""
     programs = agents_directory(request.param)
@@ -143,6 +144,8 @@ async def test_what_its_provider_refuses_is_a_failed_turn_or_was_tried_again(
     if ended.status is TurnStatus.ERROR:
         assert ended.error is not None
         assert (ended.error.code, running.texts) == (code, [])
+    elif program.provider.name == "pi" and status == 401:
+        assert running.texts == []  # it ends in silence: the host knows by the way out what that means
     else:
         assert status != 401
         assert any("PLEASE-FAIL" in text for text in running.texts)
@@ -166,7 +169,8 @@ async def test_a_cut_stream_is_tried_again_or_fails_without_half_an_answer(progr
 async def test_a_command_needs_leave_where_only_reads_are_free(program: RealProgram) -> None:
     if program.provider.name == "codex":
         pytest.skip("its own sandbox is its gate: in its reading mode it asks nobody")
-    shell = {"claude-code": "Bash", "gemini": "run_shell_command", "opencode": "bash"}[program.provider.name]
+    shells = {"claude-code": "Bash", "gemini": "run_shell_command"}
+    shell = shells.get(program.provider.name, "bash")
     arguments = {"command": "touch made-it", "description": "make a file"}
     program.model.play(
         Rule(text="PLEASE-RUN", steps=(CallTool(tool=shell, arguments=arguments),), has_tools=True)
@@ -176,6 +180,10 @@ async def test_a_command_needs_leave_where_only_reads_are_free(program: RealProg
         await running.until_ended(1)
 
     assert not (program.home.workspace / "made-it").exists()
+    if program.provider.name == "pi":  # it asks nobody, so it has none
+        offered = [tool.name for call in program.model.model_calls if call.asked for tool in call.asked.tools]
+        assert offered
+        assert all(name.startswith("mcp__dovecote__") for name in offered)
 
 
 async def test_a_killed_program_fails_its_turn_and_the_next_turn_has_a_new_one(program: RealProgram) -> None:

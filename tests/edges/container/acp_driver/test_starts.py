@@ -64,6 +64,11 @@ EDGE_CASES = {
         fails_with="broken",
         calls=("initialize",),
     ),
+    "program never answers": EdgeCase(
+        given={"command": ("sleep", "600"), "options": {"answer_s": 1}, "stop_wait_s": 0.1},
+        fails_with="did not answer initialize within 1 s",
+        calls=(),
+    ),
     "session/new fails": EdgeCase(
         plan={"failures": {"new": {"code": -32603, "message": "no room"}}},
         fails_with="no room",

@@ -113,6 +113,9 @@ async def test_a_refusal_without_a_word_is_said_for_the_program(home: Home) -> N
         "Warning: Model metadata for `gpt-5.4` not found. Defaulting to fallback metadata; this can.\n\n",
         "**Warning:** in auto mode a model decides what may run.\n\n",
         "Compacting...\n\nCompacting completed.",
+        "Retrying (attempt 1/2, waiting 1s)...",
+        "Retry finished, resuming.",
+        "Context nearing limit, running automatic compaction...",
     ],
 )
 async def test_what_a_program_says_of_itself_is_not_part_of_the_answer(home: Home, noise: str) -> None:
@@ -147,3 +150,16 @@ async def test_a_program_that_has_nothing_to_say_is_asked_twice_and_no_more(home
 
     assert (result.status, running.texts) == (TurnStatus.SUCCESS, [])
     assert len(running.records("prompt")) == 2
+
+
+async def test_what_broke_off_and_comes_again_is_said_once(home: Home) -> None:
+    steps = [
+        {"say": "The ans"},
+        {"say": "Retrying (attempt 1/2, waiting 1s)..."},
+        {"say": "The answer."},
+        {"say": "Retry finished, resuming."},
+    ]
+    async with bench(home, {"turns": [steps]}) as running:
+        await running.turn()
+
+    assert running.texts == ["The answer."]

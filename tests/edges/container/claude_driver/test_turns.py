@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from orchestrator.contracts.wire.container_io import TurnStatus
+from orchestrator.contracts.wire.container_io import Progress, TurnStatus
 from tests.edges.container.agent_process import eventually
 from tests.edges.container.claude_driver.claude_home import (
     ClaudeHome,
@@ -67,6 +67,26 @@ async def test_the_model_uses_our_tools_and_its_text_between_them_is_said_at_onc
     assert running.texts == ["One moment.", "It is sent."]
     tool = "mcp__dovecote__send_message"
     assert tools_of(running) == [(tool, "running"), (tool, "done")]
+
+
+async def test_the_programs_own_list_of_steps_tells_how_far_it_is(claude: ClaudeHome) -> None:
+    step = {"subject": "Water", "description": "Water the lilies"}
+    claude.model.play(
+        Rule(text="plan", steps=(CallTool(tool="TaskCreate", arguments=step),)),
+        Rule(tool_result="Task #1 created", steps=(CallTool(tool="TaskCreate", arguments=step),)),
+        Rule(
+            tool_result="Task #2 created",
+            steps=(CallTool(tool="TaskUpdate", arguments={"taskId": "1", "status": "completed"}),),
+        ),
+        Rule(tool_result="", steps=(Say(text="Half of it."),)),
+    )
+    async with claude.running() as running:
+        await running.give(asked("plan it"))
+        await running.until_ended(1)
+
+    progress = [(each.progress, each.description) for each in running.items if isinstance(each, Progress)]
+    assert running.texts == ["Half of it."]
+    assert progress == [(0, "0 of 1 steps"), (0, "0 of 2 steps"), (50, "1 of 2 steps")]
 
 
 async def test_a_follow_up_joins_the_running_turn_and_is_answered_in_it(claude: ClaudeHome) -> None:

@@ -56,3 +56,18 @@ async def test_the_turn_fails_with_what_was_wrong_and_the_agent_lives_on(
     assert [turn.status for turn in running.ended] == [TurnStatus.ERROR] * 2
     assert {turn.error.code for turn in running.ended if turn.error is not None} == {"AGENT_ERROR"}
     assert running.texts == []
+
+
+async def test_a_program_that_never_answers_is_told_of_and_given_up_after_the_bound(
+    claude: ClaudeHome,
+) -> None:
+    async with claude.running(**with_program(claude, "exec cat >/dev/null")) as running:
+        await running.give(asked("hello", options={"answer_s": 1}))
+        await running.until_ended(1)
+
+    (ended,) = running.ended
+    assert (ended.status, ended.outputs) == (TurnStatus.ERROR, 0)
+    assert ended.error is not None
+    assert ended.error.message == "the program did not answer within 1 s"
+    assert "has not answered for 0.5 s" in running.stderr
+    assert "given up after 1 s" in running.stderr
