@@ -3,12 +3,19 @@
 import asyncio
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from orchestrator.contracts.errors import ErrorCode, Unavailable
 from orchestrator.contracts.ids import RequestId, new_id
+from orchestrator.contracts.wire.agent_requests import (
+    GetAgentStatus,
+    ReportProgress,
+    SpawnAgent,
+    TerminateAgent,
+)
 from orchestrator.contracts.wire.boxes import REPLIES, temporary_name
 from orchestrator.contracts.wire.chat_requests import SendMessage
 from orchestrator.contracts.wire.codec import WireError, from_json, to_json
@@ -35,11 +42,17 @@ Request: TypeAlias = (
     | ListTasks
     | RegisterGroup
     | RefreshGroups
+    | SpawnAgent
+    | GetAgentStatus
+    | TerminateAgent
+    | ReportProgress
 )
 """Every kind of request an agent may make."""
 
 _FIRST_LOOK_S: Final = 0.002
 _LAST_LOOK_S: Final = 0.05
+_LAST_LOOK_AT_WORK_S: Final = 0.2
+"""While another agent works, which takes seconds at least."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,13 +81,25 @@ class BoxClient:
 
     async def reply_to(self, request_id: RequestId, *, timeout_s: float) -> Reply | ReplyUnknown:
         """The answer to a request delivered before."""
+        return await self._look_for(request_id, lambda _: True, timeout_s=timeout_s, pause_s=_LAST_LOOK_S)
+
+    async def reply_when(
+        self, request_id: RequestId, is_met: Callable[[Reply], bool], *, timeout_s: float
+    ) -> Reply | ReplyUnknown:
+        """The answer once it is as wanted: that about a spawned agent is written again at its end."""
+        return await self._look_for(request_id, is_met, timeout_s=timeout_s, pause_s=_LAST_LOOK_AT_WORK_S)
+
+    async def _look_for(
+        self, request_id: RequestId, is_met: Callable[[Reply], bool], *, timeout_s: float, pause_s: float
+    ) -> Reply | ReplyUnknown:
+        """pause_s: the longest between two looks."""
         path = self._box / REPLIES / f"{request_id}.json"
-        pause_s = _FIRST_LOOK_S
+        next_pause_s = _FIRST_LOOK_S
         try:
             async with asyncio.timeout(timeout_s):
-                while (reply := await asyncio.to_thread(_read_reply, path)) is None:
-                    await asyncio.sleep(pause_s)
-                    pause_s = min(2 * pause_s, _LAST_LOOK_S)
+                while (reply := await asyncio.to_thread(_read_reply, path)) is None or not is_met(reply):
+                    await asyncio.sleep(next_pause_s)
+                    next_pause_s = min(2 * next_pause_s, pause_s)
         except TimeoutError:
             return ReplyUnknown(request_id=request_id)
         return reply

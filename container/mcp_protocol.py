@@ -7,19 +7,28 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
-from container.tools import ToolBelt, input_schema
+from container.tool_inputs import input_schema
+from container.tools import ToolBelt
 
 SERVER_NAME: Final = "dovecote"
 _MAX_TEXT_CHARS: Final = 100_000
 """A model reads no more of one answer, and a client takes long over much more."""
 
-_INSTRUCTIONS: Final = (
-    "You are the assistant of one chat. These tools act in that chat: send_message writes to it at once, "
-    "send_file sends a file to it, the others keep tasks, which start you later with a prompt. Each answers "
-    "when the orchestrator has done it or refused it. An error names a code, what is wrong, and what to do; "
-    "a TIMEOUT means that "
-    "nobody knows yet whether it was done. Dates and times without an offset are in the time zone {zone}."
+_OF_THE_CHAT: Final = (
+    "You are the assistant of one chat. send_message writes to it at once, send_file sends a file to it."
 )
+_OF_TASKS: Final = "The tools with task in their names keep tasks, which start you later with a prompt."
+_OF_AGENTS: Final = (
+    "spawn_agent has another agent do work for you and gives you its result; get_agent_status and "
+    "terminate_agent are for those that you started."
+)
+_OF_ALL: Final = (
+    "Each tool answers when the orchestrator has done it or refused it. An error names a code, what is "
+    "wrong, and what to do; a TIMEOUT means that nobody knows yet whether it was done. Dates and times "
+    "without an offset are in the time zone {zone}."
+)
+_ABOUT: Final = {"send_message": _OF_THE_CHAT, "schedule_task": _OF_TASKS, "spawn_agent": _OF_AGENTS}
+"""What is said of a set, by the tool that tells it is there."""
 
 
 async def serve(belt: ToolBelt, *, version: str, zone: str) -> None:
@@ -51,10 +60,15 @@ def _server(belt: ToolBelt, *, version: str, zone: str) -> Server[dict[str, obje
     return Server(
         SERVER_NAME,
         version=version,
-        instructions=_INSTRUCTIONS.format(zone=zone),
+        instructions=_instructions(belt, zone),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+
+
+def _instructions(belt: ToolBelt, zone: str) -> str:
+    about = [text for name, text in _ABOUT.items() if name in belt.tools]
+    return " ".join([*about, _OF_ALL.format(zone=zone)])
 
 
 def _offered_tools(belt: ToolBelt) -> list[mcp_types.Tool]:

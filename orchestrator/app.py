@@ -6,28 +6,36 @@ import os
 import platform
 import resource
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final
 
 import structlog
 
-from orchestrator.api.credentials import Credentials, ensure_operator_token
+from orchestrator.api.agent_spawn import AgentSpawnApi
+from orchestrator.api.credentials import Credentials
+from orchestrator.api.operator_token import ensure_operator_token
 from orchestrator.api.server import ApiServer
+from orchestrator.channels.base import ChannelParts
 from orchestrator.channels.catalog import network_channels
 from orchestrator.channels.console import ConsoleChannel
 from orchestrator.commands.attachments import sweep_spool
 from orchestrator.commands.channel_health import note_channel_state
 from orchestrator.commands.chat import receive_message
 from orchestrator.commands.contacts import join_contacts
+from orchestrator.commands.first_start import give_shared_texts, register_main
+from orchestrator.commands.group_chats import note_group_change
 from orchestrator.commands.group_requests import make_missing_folders
-from orchestrator.commands.groups import NewGroup, add_group, list_groups
+from orchestrator.commands.hearing import is_read
 from orchestrator.commands.said_words import do_left_words
 from orchestrator.commands.services import Services
+from orchestrator.commands.stopping import stop_agents
+from orchestrator.commands.tokens import sweep_token_dirs
 from orchestrator.commands.usage_meter import StoredUsage
 from orchestrator.contracts.callers import HostCaller
-from orchestrator.contracts.ids import Jid
+from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND
 from orchestrator.contracts.records.messages import InboundMessage
 from orchestrator.contracts.seams import (
@@ -45,6 +53,7 @@ from orchestrator.engine.alarm import AlarmClock
 from orchestrator.engine.channel_set import ChannelSet
 from orchestrator.engine.chat_directory import ChatDirectory
 from orchestrator.engine.disk_floor import DiskFloor
+from orchestrator.engine.event_feed import EventFeed
 from orchestrator.engine.group_queue import GroupQueue
 from orchestrator.engine.housekeeping import Housekeeping
 from orchestrator.engine.left_words import LeftWords
@@ -55,6 +64,8 @@ from orchestrator.engine.room_watch import RoomWatch
 from orchestrator.engine.router import Router
 from orchestrator.engine.run_state import RunParts
 from orchestrator.engine.snapshots import SnapshotKeeper
+from orchestrator.engine.supervisor import Stop, Supervisor
+from orchestrator.engine.token_keeper import TokenKeeper
 from orchestrator.engine.tree_ledger import TreeLedger
 from orchestrator.engine.tree_watch import TreeWatch
 from orchestrator.engine.wakeups import TopicWakeups
@@ -65,7 +76,6 @@ from orchestrator.paths import Paths
 from orchestrator.runners.catalog import RunnerOptions, choose_runner, make_runner
 from orchestrator.runners.program_pruning import prune_programs
 from orchestrator.settings.tree import Settings
-from orchestrator.shipped import load_shipped
 from orchestrator.store import facts
 from orchestrator.store.database import Database
 from orchestrator.store.home_files import clear_laid_files
@@ -74,8 +84,6 @@ from orchestrator.store.secret_values import SecretKeeper
 
 _log = structlog.get_logger(__name__)
 
-MAIN_CHAT: Final = Jid("console:main")
-MAIN_FOLDER: Final = "main"
 _FLUSH_S: Final = 5.0
 _FILES: Final = 65_536
 
@@ -106,6 +114,7 @@ class Replacements:
     clock: Clock | None = None
     checkpoints: Checkpoints | None = None
     runner: tuple[Runner, str] | None = None
+    networks: Callable[[ChannelParts], Sequence[Channel]] | None = None
     channels: Sequence[Channel] = ()
     watches: bool = True
     agent_command: tuple[str, ...] = AGENT_RUNNER_COMMAND
@@ -124,6 +133,7 @@ class App:
     queue: GroupQueue
     outbox: OutboxSender
     activities: Activities
+    events: EventFeed
     runner_line: str
 
 
@@ -147,14 +157,16 @@ async def running(
         clock = parts.clock or SystemClock()
         console = ConsoleChannel(clock=clock, wakeups=wakeups, file_path=paths.console_file)
         group = asyncio.TaskGroup()
-        networks = network_channels(
-            settings,
-            paths,
+        channel_parts = ChannelParts(
             tasks=group,
             clock=clock,
             on_state=lambda state, owns: note_channel_state(services, state, owns=owns),
             on_same=lambda pairs: join_contacts(services, pairs),
+            on_group=lambda channel, change: note_group_change(services, channel, change),
+            is_read=lambda message: is_read(services, message),
         )
+        make_networks = parts.networks or partial(network_channels, settings, paths)
+        networks = make_networks(channel_parts)
         channels = ChannelSet([*networks, *parts.channels, console])
         floor = DiskFloor(paths.data, paths.groups, floor_bytes=settings.disk_floor_bytes, clock=clock)
         ledger = TreeLedger()
@@ -185,7 +197,7 @@ async def running(
             on_violation=queue.stop_violator,
         )
         stack.push_async_callback(boxes.close)
-        await reconcile(
+        adopted = await reconcile(
             services,
             boxes,
             runner,
@@ -193,12 +205,12 @@ async def running(
             instance_id=instance_id,
         )
         meter = parts.meter or StoredUsage(services)
-        egress = await _open_egress(stack, services, meter)
-        await _register_main(services)
-        await make_missing_folders(services)
+        egress = await _open_egress(stack, services, meter, [each.agent.agent_id for each in adopted])
+        await register_main(services)
         await do_left_words(services)  # before anything runs that a word was not meant for
-        await _give_shared_texts(paths)
+        await give_shared_texts(services)
         outbox = OutboxSender(services, channels)
+        events = await EventFeed.open(services)
         trees = TreeWatch(services, ledger, live=lambda: queue.live_groups, stop=queue.stop_group)
         run_parts = RunParts(
             services=services,
@@ -219,18 +231,25 @@ async def running(
                 queue=queue,
                 outbox=outbox,
                 activities=activities,
+                events=events,
                 runner_line=runner_line,
             )
             tasks = [
-                activities.start_vital("queue", lambda: queue.run(run_parts)),
+                activities.start_vital("queue", lambda: queue.run(run_parts, adopted)),
                 activities.start_vital("intake", boxes.run),
                 activities.start_vital("outbox", outbox.run),
                 activities.start_vital("router", Router(services, queue).run),
                 activities.start_vital("alarm", AlarmClock(services).run),
                 activities.start_vital("left words", LeftWords(services).run),
+                activities.start_vital(
+                    "supervisor", Supervisor(services, queue, stop=_stopper(services)).run
+                ),
                 activities.start_vital("snapshots", SnapshotKeeper(services, queue).run),
                 activities.start_vital("housekeeping", Housekeeping(services).run),
+                activities.start_vital("tokens", TokenKeeper(services).run),
                 activities.start_replaceable("alerts", OperatorAlerts(services).run),
+                activities.start_replaceable("event feed", events.run),
+                activities.start_replaceable("group folders", lambda: make_missing_folders(services)),
                 activities.start_replaceable("old programs", lambda: _prune_old_programs(paths)),
                 activities.start_replaceable("chat directory", ChatDirectory(services, channels).run),
                 activities.start_vital("trees", trees.run),
@@ -245,15 +264,24 @@ async def running(
                     task.cancel()
 
 
+def _stopper(services: Services) -> Stop:
+    return lambda agent_id, reason: stop_agents(services, HostCaller(), agent_id, reason)
+
+
 async def _open_egress(
-    stack: contextlib.AsyncExitStack, services: Services, meter: UsageMeter
+    stack: contextlib.AsyncExitStack, services: Services, meter: UsageMeter, living: Sequence[AgentId]
 ) -> EgressProxy:
-    """The ways out of containers. By now no agent of an earlier process lives: what it was given goes."""
+    """The ways out of containers. What agents of an earlier process were given goes, unless they are among
+    the living."""
     paths = services.paths
-    opening = opened_egress(paths.run / "egress", meter=meter, clock=services.clock)
+    opening = opened_egress(
+        paths.run / "egress", meter=meter, clock=services.clock, agent_api=AgentSpawnApi(services)
+    )
     egress = await stack.enter_async_context(opening)
-    await egress.remove_stale(())
-    await asyncio.to_thread(clear_laid_files, paths.laid)
+    await egress.remove_stale(living)
+    if not living:
+        await asyncio.to_thread(clear_laid_files, paths.laid)
+    await sweep_token_dirs(services)
     return egress
 
 
@@ -309,8 +337,9 @@ async def _open_doors(app: App, parts: Replacements, activities: Activities) -> 
         server = ApiServer(
             services=services,
             door=app.console,
-            credentials=Credentials(token),
+            credentials=Credentials(token, services),
             socket_path=services.paths.socket,
+            live=app.events,
         )
         doors.append(activities.start_replaceable("api", server.run))
     return doors
@@ -347,25 +376,3 @@ def _allow_many_files() -> None:
     if soft != resource.RLIM_INFINITY and (hard == resource.RLIM_INFINITY or soft < hard):
         wanted = _FILES if hard == resource.RLIM_INFINITY else min(hard, _FILES)
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
-
-
-async def _register_main(services: Services) -> None:
-    """On the first start the console chat is the operator's own group."""
-    if any(group.is_main for group in await list_groups(services)):
-        return
-    new = NewGroup(jid=MAIN_CHAT, folder=MAIN_FOLDER, name="Main", is_main=True, adopt=True)
-    await add_group(services, HostCaller(), new)
-    _log.info("group.registered", group=MAIN_FOLDER, chat=MAIN_CHAT)
-
-
-async def _give_shared_texts(paths: Paths) -> None:
-    """The text for all groups, where the home has none yet."""
-
-    def give() -> None:
-        folder = paths.groups / "global"
-        folder.mkdir(mode=0o711, exist_ok=True)
-        target = folder / "AGENT.md"
-        if not target.exists():
-            target.write_text(load_shipped().global_agent_md, encoding="utf-8")
-
-    await asyncio.to_thread(give)

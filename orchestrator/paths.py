@@ -63,6 +63,11 @@ class Paths:
         return self.data / "sessions"
 
     @property
+    def workspaces(self) -> Path:
+        """Of each agent that was spawned: `@{agentId}` is its scratch, `{agentId}` its own workspace."""
+        return self.data / "workspaces"
+
+    @property
     def logs(self) -> Path:
         """Rotated log files."""
         return self.data / "logs"
@@ -123,6 +128,16 @@ class Paths:
         return self.store / "secrets"
 
     @property
+    def keys(self) -> Path:
+        """The keys that sign the session tokens of agents."""
+        return self.store / "keys"
+
+    @property
+    def tokens(self) -> Path:
+        """One directory for each agent that may start others, with its session token."""
+        return self.run / "tokens"
+
+    @property
     def operator_token(self) -> Path:
         """The operator's credential."""
         return self.store / "operator.token"
@@ -160,7 +175,9 @@ class Paths:
         Raises DovecoteError where that cannot be.
         """
         on_the_way = _PASSED_THROUGH if os.geteuid() == 0 else _PRIVATE
-        for directory in (self.groups, self.data, self.ipc, self.sessions, self.programs, self.laid):
+        for directory in (self.groups, self.data, self.ipc, self.sessions, self.workspaces):
+            _make(directory, on_the_way)
+        for directory in (self.programs, self.laid):
             _make(directory, on_the_way)
         for directory in (self.store, self.logs, self.run, self.backups, self.spool, self.console_files):
             _make(directory, _PRIVATE)

@@ -4,26 +4,37 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
-from typing import Final
+from functools import partial
+from typing import Final, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from container.drivers.addressing import Address, readings, to_answer
+from container.drivers.asking_back import AskedBack, OpenQuestion, Told
 from container.drivers.builtin_words import Wish, WishKind, tells_only, understand, understand_first
+from container.drivers.child_answers import ChildAnswers
+from container.drivers.counting import count_to
 from container.drivers.driver import DriverContext, Turn, TurnResult
 from container.drivers.file_list import FileList, list_files
 from container.drivers.file_sending import FileSending
-from container.drivers.notes_file import NotesFile, one_line
+from container.drivers.notes_answers import NotesAnswers
 from container.drivers.reminder_answers import ReminderAnswers
 from container.drivers.reminders import Reminders
 from container.drivers.shown_text import plain
 from container.messages import AttachedFile, Message
 from container.tools import ToolBelt
 from orchestrator.contracts.errors import DovecoteError
+from orchestrator.contracts.wire.tools import CHAT_TOOLS, TASK_TOOLS
+
+T = TypeVar("T")
 
 _TRIGGER_OPTION: Final = "trigger"
 _POSITION_OPTION: Final = "trigger_position"
 _ANYWHERE: Final = "anywhere"
-_MAX_LISTED_NOTES: Final = 50
+_USUAL_TOOLS: Final = (CHAT_TOOLS, TASK_TOOLS)
+_OF_CHILDREN: Final = (
+    *(WishKind.SPAWN, WishKind.ASK_HELPER, WishKind.SHOW_TREE),
+    *(WishKind.SHOW_HELPER, WishKind.STOP_HELPER, WishKind.STOP_HELPERS),
+)
 _HELP: Final = """\
 I'm **{name}**. There is no language model behind me, but I'm quick and I never guess. Try:
 
@@ -36,11 +47,13 @@ I'm **{name}**. There is no language model behind me, but I'm quick and I never 
 - `list reminders`, `pause reminder 1`, `resume reminder 1`, `cancel reminder 1`, `change reminder 1 to 18:30`
 - `files`: what lies in our workspace
 - `send file report.pdf`: I send you one of them
+- `ask helper what time is it`: I start a helper and tell you what it says
+- `spawn count to 60`: a helper works beside us; `show tree`, `show helper 1`, `stop helper 1`
 - `echo hello`: I say it back"""
 _LOST: Final = (
     "I'm a simple helper and didn't understand that. I can tell the **time**, **remember**, **recall** and "
-    "**forget** things, **remind** you, list and **send** our **files** and **echo** you. Say **help** for "
-    "examples."
+    "**forget** things, **remind** you, list and **send** our **files**, **spawn** helpers and **echo** you. "
+    "Say **help** for examples."
 )
 
 
@@ -48,15 +61,16 @@ class BuiltinDriver:
     """Answers every message that triggered by a text of its own."""
 
     def __init__(self) -> None:
-        self._answers: Mapping[WishKind, Callable[[str], Awaitable[str]]] = {
+        self._open = OpenQuestion()
+        self._answers: Mapping[WishKind, Callable[[str], Awaitable[Told]]] = {
             WishKind.HELP: self._help,
             WishKind.TIME: self._time,
             WishKind.DATE: self._date,
             WishKind.ECHO: self._echo,
-            WishKind.REMEMBER: self._remember,
-            WishKind.RECALL: self._recall,
-            WishKind.FORGET: self._forget,
-            WishKind.FORGET_ALL: self._forget_all,
+            WishKind.REMEMBER: lambda words: self._notes.remember(words),
+            WishKind.RECALL: lambda words: self._notes.recall(words),
+            WishKind.FORGET: lambda words: self._notes.forget(words),
+            WishKind.FORGET_ALL: lambda words: self._notes.forget_all(words),
             WishKind.FILES: self._files,
             WishKind.SEND_FILE: lambda words: self._sending.send(words),
             WishKind.REMIND: lambda words: self._reminders.remind(words),
@@ -65,6 +79,8 @@ class BuiltinDriver:
             WishKind.RESUME_REMINDER: lambda words: self._reminders.resume(words),
             WishKind.CANCEL_REMINDER: lambda words: self._reminders.cancel(words),
             WishKind.CHANGE_REMINDER: lambda words: self._reminders.change(words),
+            **{kind: partial(self._about_children, kind) for kind in _OF_CHILDREN},
+            WishKind.COUNT: self._count,
             WishKind.HELLO: self._hello,
             WishKind.THANKS: self._thanks,
             WishKind.UNKNOWN: self._unknown,
@@ -85,29 +101,47 @@ class BuiltinDriver:
         self._now = context.now
         self._zone = await asyncio.to_thread(_zone, given.timezone or os.environ.get("TZ", ""))
         self._workspace = context.places.workspace
-        self._notes = NotesFile(context.places.workspace)
-        belt = ToolBelt(box=context.places.box, chat=given.chat_jid, workspace=self._workspace)
+        self._notes = NotesAnswers(self._workspace)
+        toolsets = _USUAL_TOOLS if given.agent is None else given.agent.toolsets or _USUAL_TOOLS
+        belt = ToolBelt(
+            box=context.places.box, chat=given.chat_jid, workspace=self._workspace, toolsets=toolsets
+        )
+        self._is_helper = CHAT_TOOLS not in toolsets
         self._sending = FileSending(belt, self._workspace)
+        self._children = ChildAnswers(belt, now=context.now)
         self._reminders = self._reminder_answers(context)
         self._is_due = given.is_task or given.is_scheduled_task
 
     async def run_turn(self, turn: Turn) -> TurnResult:
         """Answer the messages of the batch that are meant for it, in their order."""
+        self._turn = turn
         if self._is_due:
             # A run of a task is one turn; what an older host sends behind it is chat.
             self._is_due = False
             await self._say_what_is_due(turn)
             return TurnResult()
         for message in to_answer(turn.messages, self._address, all_count=self._is_main):
-            wish = understand_first(readings(message.text, self._address))
-            await turn.say(await self._answer(message, wish))
+            await turn.say(await self._reply(message))
         return TurnResult()
+
+    async def _reply(self, message: Message) -> str:
+        """The answer to a message, which may itself be the answer to what we asked its sender."""
+        texts = readings(message.text, self._address)
+        wish, who = understand_first(texts), message.sender_id or message.sender
+        told = await self._tried(self._open.answer(who, texts[0], wish))
+        if told is None:
+            told = await self._answer(message, wish)
+        if isinstance(told, str):
+            return told
+        self._open.put(told, who)
+        return told.text
 
     async def _say_what_is_due(self, turn: Turn) -> None:
         for message in turn.messages:
             wish = understand(message.text)
             if tells_only(wish, message.text):
-                await turn.say(await self._answer(message, wish))
+                told = await self._answer(message, wish)
+                await turn.say(told if isinstance(told, str) else told.text)
             else:
                 await turn.say(f"⏰ {message.text}")
 
@@ -130,13 +164,22 @@ class BuiltinDriver:
     async def close(self) -> None:
         """Nothing is held."""
 
-    async def _answer(self, message: Message, wish: Wish) -> str:
+    async def _answer(self, message: Message, wish: Wish) -> Told:
         if message.attachments and wish.kind is WishKind.HELLO:
             return _thanks_for(message.attachments)
+        return await self._tried(self._answers[wish.kind](wish.argument))
+
+    async def _tried(self, answer: Awaitable[T]) -> T | str:
         try:
-            return await self._answers[wish.kind](wish.argument)
+            return await answer
         except DovecoteError as error:
             return f"Sorry, that did not work. {error}"
+
+    async def _about_children(self, kind: WishKind, words: str) -> Told:
+        return await self._children.answer(kind, words)
+
+    async def _count(self, words: str) -> Told:
+        return await count_to(words, self._turn, is_helper=self._is_helper)
 
     async def _help(self, _: str) -> str:
         return _HELP.format(name=self._name)
@@ -152,45 +195,10 @@ class BuiltinDriver:
     def _zone_name(self, now: datetime) -> str:
         return self._zone.key if isinstance(self._zone, ZoneInfo) else str(now.tzname())
 
-    async def _echo(self, words: str) -> str:
-        return words if words.strip() else "Echo what? For example: `echo hello`"
-
-    async def _remember(self, note: str) -> str:
-        note = one_line(note)
-        if not note:
-            return "What shall I remember? For example: `remember buy milk`"
-        await asyncio.to_thread(self._notes.add, note)
-        return f"Got it, I'll remember: **{plain(note)}**"
-
-    async def _recall(self, word: str) -> str:
-        notes = await asyncio.to_thread(self._notes.all)
-        found = [note for note in notes if word.casefold() in note.casefold()]
-        if not notes:
-            return "I don't remember anything yet. Tell me with `remember …`."
-        if not found:
-            return f"I remember nothing about **{plain(one_line(word))}**."
-        about = f" about **{plain(one_line(word))}**" if word else ""
-        return f"This is what I remember{about}:\n{_bullets(found)}"
-
-    async def _forget(self, word: str) -> str:
-        if not word:
-            return "What shall I forget? For example: `forget milk`, or `forget everything`"
-        notes = await asyncio.to_thread(self._notes.all)
-        exact = [note for note in notes if note.casefold() == one_line(word).casefold()]
-        found = exact or [note for note in notes if one_line(word).casefold() in note.casefold()]
-        if not found:
-            return f"I remember nothing about **{plain(one_line(word))}**, so there is nothing to forget."
-        if len(found) > 1:
-            return f"Which one? Say it in full:\n{_bullets(found)}"
-        await asyncio.to_thread(self._notes.remove, found)
-        return f"Done, I forgot: **{plain(found[0])}**"
-
-    async def _forget_all(self, _: str) -> str:
-        notes = await asyncio.to_thread(self._notes.all)
-        if not notes:
-            return "There was nothing to forget."
-        await asyncio.to_thread(self._notes.remove, notes)
-        return f"Done, I forgot everything ({_count(len(notes), 'note')})."
+    async def _echo(self, words: str) -> Told:
+        if words.strip():
+            return words
+        return AskedBack(text="Echo what? For example: `echo hello`", go_on=self._echo, takes_commands=True)
 
     async def _files(self, _: str) -> str:
         return _describe(await asyncio.to_thread(list_files, self._workspace))
@@ -237,13 +245,6 @@ def _describe(found: FileList) -> str:
     return "In our workspace:\n" + "\n".join(lines)
 
 
-def _bullets(notes: Sequence[str]) -> str:
-    lines = [f"- {plain(note)}" for note in notes[:_MAX_LISTED_NOTES]]
-    if len(notes) > _MAX_LISTED_NOTES:
-        lines.append(f"- … and {len(notes) - _MAX_LISTED_NOTES} more")
-    return "\n".join(lines)
-
-
 def _code(name: str) -> str:
     return "`" + plain(name).replace("`", "'") + "`"
 
@@ -254,7 +255,3 @@ def _size(size_bytes: int) -> str:
     while amount >= 1000 and unit < len(units) - 1:
         amount, unit = amount / 1000, unit + 1
     return f"{amount:.0f} {units[unit]}" if unit == 0 or amount >= 10 else f"{amount:.1f} {units[unit]}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -28,6 +28,13 @@ class WishKind(StrEnum):
     RESUME_REMINDER = "resume_reminder"
     CANCEL_REMINDER = "cancel_reminder"
     CHANGE_REMINDER = "change_reminder"
+    SPAWN = "spawn"
+    ASK_HELPER = "ask_helper"
+    SHOW_TREE = "show_tree"
+    SHOW_HELPER = "show_helper"
+    STOP_HELPER = "stop_helper"
+    STOP_HELPERS = "stop_helpers"
+    COUNT = "count"
     HELLO = "hello"
     THANKS = "thanks"
     UNKNOWN = "unknown"
@@ -54,6 +61,8 @@ _NOTES: Final = r"(?:memory|memories|notes?)"
 _WHICH_REMINDER: Final = (
     r"(?: (?:the|my|our))? reminders?(?: (?:about|that|to|for|of|no\.?|number))?(?: (?P<what>.+))?"
 )
+_A_HELPER: Final = r"(?: (?:a|an|the|my|our|your|another))? helpers?"
+_HELPERS_TASK: Final = r"(?:[\s:,]+(?:to|for|about|that|with)\b)?(?:[\s:,]+(?P<what>.+))?"
 _THAT: Final = r"(?: (?:that|to|this|about))?[\s:,]+"
 
 # First fit wins; a group named `what` is the wish's argument. No sentence is searched, each is matched
@@ -71,6 +80,24 @@ _SENTENCES: Final[tuple[tuple[re.Pattern[str], WishKind], ...]] = tuple(
         (rf"(?:resume|continue|unpause){_WHICH_REMINDER}", WishKind.RESUME_REMINDER),
         (rf"(?:cancel|delete|remove|stop|end|forget){_WHICH_REMINDER}", WishKind.CANCEL_REMINDER),
         (rf"(?:change|move|edit|update){_WHICH_REMINDER}", WishKind.CHANGE_REMINDER),
+        (rf"(?:spawn|start|launch){_A_HELPER}{_HELPERS_TASK}", WishKind.SPAWN),
+        (r"spawn(?: (?P<what>.+))?", WishKind.SPAWN),
+        (rf"ask{_A_HELPER}{_HELPERS_TASK}", WishKind.ASK_HELPER),
+        (rf"(?:(?:list|show|what are|which){_ALL_MY} )?(?:tree|helpers)", WishKind.SHOW_TREE),
+        (
+            r"(?:stop|end|kill|terminate|cancel) (?:all|every)(?: of)?(?: (?:the|my|our|your))? helpers?",
+            WishKind.STOP_HELPERS,
+        ),
+        (
+            rf"(?:stop|end|kill|terminate|cancel){_A_HELPER}(?: (?:no\.?|number))?(?: (?P<what>.+))?",
+            WishKind.STOP_HELPER,
+        ),
+        (
+            rf"(?:show|read)(?: me)?{_A_HELPER}(?: (?:no\.?|number))?(?: (?P<what>.+))?",
+            WishKind.SHOW_HELPER,
+        ),
+        (rf"what (?:did|does){_A_HELPER} (?P<what>.+) say", WishKind.SHOW_HELPER),
+        (r"count(?: up)? to (?P<what>[0-9]{1,9})", WishKind.COUNT),
         (rf"(?P<what>{REMIND}\b.*)", WishKind.REMIND),
         (r"remind(?: me)?|reminder", WishKind.REMIND),
         (r"help(?: me)?|commands|what (?:can|do) you do|how do(?:es)? (?:you|this|it) work", WishKind.HELP),

@@ -1,6 +1,7 @@
 """What the driver `claude` hears of its program, as values: nothing of the package's own goes further."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,10 +21,11 @@ class Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolBegun:
-    """The model uses a tool. call_id: what its end names."""
+    """The model uses a tool. call_id: what its end names. given: its arguments."""
 
     name: str
     call_id: str
+    given: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

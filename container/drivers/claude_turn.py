@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from container.drivers.claude_client import ClaudeClient
 from container.drivers.claude_events import Begun, ClaudeEvent, Finished, Said, ToolBegun, ToolDone, Working
+from container.drivers.claude_plan import ClaudePlan
 from container.drivers.driver import Turn
 
 _LOGGED: Final = ("api_retry", "compact_boundary", "error")
@@ -48,6 +49,7 @@ class ClaudeTurn:
         self._begun = begun
         self._open: set[str] = set()
         self._tools: dict[str, str] = {}
+        self._plan = ClaudePlan()
         self._is_interrupted = False
         self.prompts: list[str] = []
         self.spent = Spent()
@@ -103,10 +105,13 @@ class ClaudeTurn:
                     await self._say(self._turn, event.text)
             case ToolBegun():
                 self._tools[event.call_id] = event.name
+                self._plan.begun(event)
                 await self._turn.tool(event.name, "running")
             case ToolDone():
                 name = self._tools.pop(event.call_id, "")
                 await self._turn.tool(name, _FAILED if event.is_error else "done")
+                if (progress := self._plan.done(event)) is not None:
+                    await self._turn.progress(*progress)
             case Working():
                 if event.what.startswith(_LOGGED):
                     await self._turn.log(f"claude: {event.what}")

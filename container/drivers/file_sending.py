@@ -5,9 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from container.drivers.asking_back import AskedBack, Told
 from container.drivers.file_list import list_files
 from container.drivers.shown_text import plain
-from container.tools import ToolAnswer, ToolBelt
+from container.tool_answers import ToolAnswer
+from container.tools import ToolBelt
 
 _WHICH: Final = "Which file? For example: `send file report.pdf`; `files` shows what there is."
 _QUOTES: Final = "`'\"\u201c\u201d\u2018\u2019"
@@ -20,11 +22,11 @@ class FileSending:
         self._belt = belt
         self._workspace = workspace
 
-    async def send(self, name: str) -> str:
+    async def send(self, name: str) -> Told:
         """Send the file of that name, and the sentence about it."""
         wanted = name.strip().strip(_QUOTES).strip()
         if not wanted:
-            return _WHICH
+            return AskedBack(text=_WHICH, go_on=self.send)
         path = await asyncio.to_thread(self._meant, wanted)
         answer = await self._belt.call("send_file", {"path": path})
         shown = "`" + plain(path).replace("`", "'") + "`"

@@ -4,7 +4,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, tzinfo
 from typing import Final
 
-from container.drivers.reminder_words import Change, asked_in, change_in, number_in
+from container.drivers.asking_back import AskedBack, Told
+from container.drivers.reminder_words import Asked, Change, answered, asked_in, change_in, number_in
 from container.drivers.reminders import Reminder, Reminders
 from container.drivers.shown_text import short
 from container.drivers.time_meaning import (
@@ -39,19 +40,26 @@ class ReminderAnswers:
         self._zone_name = zone_name
         self._now = now
 
-    async def remind(self, sentence: str) -> str:
+    async def remind(self, sentence: str) -> Told:
         """Schedule what the sentence says, or ask back."""
-        asked = asked_in(sentence)
+        return await self._schedule(asked_in(sentence))
+
+    async def _schedule(self, asked: Asked) -> Told:
+        async def go_on(answer: str) -> Told | None:
+            whole = answered(asked, answer)
+            return None if whole is None else await self._schedule(whole)
+
         if asked.when is None:
-            return _WHEN.format(text=short(asked.text).replace("`", "'") or "water the plants")
+            question = _WHEN.format(text=short(asked.text).replace("`", "'") or "water the plants")
+            return AskedBack(text=question, go_on=go_on)
         schedule = meaning_of(asked.when, now=self._now(), zone=self._zone)
         if isinstance(schedule, Unclear):
-            return schedule.question
+            return AskedBack(text=schedule.question, go_on=go_on)
         if not asked.text:
-            return _WHAT
+            return AskedBack(text=_WHAT, go_on=go_on)
         return f"Got it. {self._shown(await self._reminders.add(asked.text, schedule))}."
 
-    async def list(self, _: str) -> str:
+    async def list(self, _: str) -> Told:
         """All of them with their numbers and next times."""
         found = await self._reminders.all()
         if not found:
@@ -61,28 +69,34 @@ class ReminderAnswers:
             lines.append(f"- … and {len(found) - _MOST_LISTED} more")
         return f"Our reminders ({self._zone_name}):\n" + "\n".join(lines)
 
-    async def pause(self, which: str) -> str:
+    async def pause(self, which: str) -> Told:
         """Let one rest."""
-        return await self._with(which, "pause", self._pause)
+        return await self._with(which, "pause", self._pause, go_on=self.pause)
 
-    async def resume(self, which: str) -> str:
+    async def resume(self, which: str) -> Told:
         """Let one come again."""
-        return await self._with(which, "resume", self._resume)
+        return await self._with(which, "resume", self._resume, go_on=self.resume)
 
-    async def cancel(self, which: str) -> str:
+    async def cancel(self, which: str) -> Told:
         """End one for good."""
-        return await self._with(which, "cancel", self._cancel)
+        return await self._with(which, "cancel", self._cancel, go_on=self.cancel)
 
-    async def change(self, words: str) -> str:
+    async def change(self, words: str) -> Told:
         """Give one another time, another text, or both."""
         change = change_in(words)
         if change is None or not (change.text or change.when):
             return _NEW
 
+        return await self._change_one(change.which, change)
+
+    async def _change_one(self, which: str, change: Change) -> Told:
         async def act(reminder: Reminder) -> str:
             return await self._change(reminder, change)
 
-        return await self._with(change.which, "change", act)
+        async def go_on(answer: str) -> Told:
+            return await self._change_one(answer, change)
+
+        return await self._with(which, "change", act, go_on=go_on)
 
     async def _pause(self, reminder: Reminder) -> str:
         if reminder.is_paused:
@@ -116,21 +130,28 @@ class ReminderAnswers:
                 return same_days
         return meaning_of(words, now=self._now(), zone=self._zone)
 
-    async def _with(self, which: str, verb: str, act: Callable[[Reminder], Awaitable[str]]) -> str:
+    async def _with(
+        self,
+        which: str,
+        verb: str,
+        act: Callable[[Reminder], Awaitable[str]],
+        *,
+        go_on: Callable[[str], Awaitable[Told]],
+    ) -> Told:
         """Do something with the one reminder that is meant, or say why that is not clear."""
         everything = await self._reminders.all()
         if not everything:
             return _NONE
         found = _meant(which, everything)
         if not which.strip() and len(found) > 1:
-            return _WHICH.format(verb=verb)
+            return AskedBack(text=_WHICH.format(verb=verb), go_on=go_on)
         if not found:
             raise InvalidRequest(
                 f"There is no reminder **{short(which)}**.", suggestion="`list reminders` shows them."
             )
         if len(found) > 1:
             lines = [f"- {self._shown(reminder)}" for reminder in found[:_MOST_LISTED]]
-            return "Which one? Say its number:\n" + "\n".join(lines)
+            return AskedBack(text="Which one? Say its number:\n" + "\n".join(lines), go_on=go_on)
         return await act(found[0])
 
     def _shown(self, reminder: Reminder) -> str:

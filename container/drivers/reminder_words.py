@@ -60,6 +60,18 @@ def asked_in(sentence: str) -> Asked:
     return Asked(text=_thing(text))
 
 
+def answered(asked: Asked, answer: str) -> Asked | None:
+    """What is asked for with what the answer to a question about it adds; None if it adds nothing."""
+    text = folded(answer)
+    found = time_at_start(text)
+    when = clock_alone(text) or (found[0] if found is not None and not found[1].strip() else None)
+    if when is None:
+        return None if asked.text else Asked(text=_thing(text), when=asked.when)
+    # Only a time of day: the day that was said before stays.
+    whole = None if asked.when is None else completed(asked.when, when)
+    return Asked(text=asked.text, when=whole or when)
+
+
 def begins_with_time(sentence: str) -> bool:
     """Whether a sentence without `remind me` asks for a reminder all the same: `every day at 7:30 …`."""
     found = time_at_start(folded(sentence))

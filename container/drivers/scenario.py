@@ -30,7 +30,7 @@ A step is a mapping with one key, its name:
 | `write_file` | `path`, `text` | writes a file; relative to the workspace |
 | `run` | list of words | runs a program to its end, its streams inherited |
 | `send_message` | text, or `text`, `chat_jid`, `wait_s` (5) | a request; waits for the reply and logs it |
-| `request` | `directory`, `body`, `name` | any file in the box: a text as it is, else as JSON |
+| `request` | `directory`, `body`, `name` | in the box: a text as it is, else as JSON, filled in as by `say` |
 | `ask` | text, or `question`, `options` | asks the chat and waits; `say` may hold the `{answer}` |
 | `tool` | `name`, `status` (done) | an event |
 | `progress` | number | an event |

@@ -197,8 +197,13 @@ class ScriptDriver:
         reply = await self._context.box.request(request, timeout_s=_number(wait_s))
         await turn.log(f"send_message: {reply}")
 
-    async def _request(self, step: Step, _turn: Turn) -> None:
+    async def _request(self, step: Step, turn: Turn) -> None:
         body, name = step.fields.get("body", {}), step.fields.get("name")
+        if isinstance(body, dict):
+            body = {
+                key: self._fill_in(each, turn) if isinstance(each, str) else each
+                for key, each in body.items()
+            }
         await self._context.box.deliver(
             str(step.fields["directory"]),
             body if isinstance(body, str) else json.dumps(body),

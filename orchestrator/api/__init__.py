@@ -1,7 +1,11 @@
-"""HTTP on the Unix socket: a thin face over the command layer.
+"""HTTP on the Unix socket and on loopback: a thin face over the command layer.
 
-`server` listens in our own event loop, `application` puts the routes together (`routes`, one module an area).
-On its way in a request meets `closing`, which refuses once the orchestrator stops, `body_limit`, and
-`credentials`, which makes a caller of its bearer; an error goes out by `render_errors`. `chat_watch` is how a
-client waits for news of a chat, over HTTP or within the process. Imports `commands` and below.
+`server` listens in our own event loop, `application` puts the routes together (`routes`, one module an area)
+and the tool servers (`toolsets`). On its way in a request meets the `gate`, which turns foreign pages away,
+`body_limit`, `closing`, which refuses once the orchestrator stops, and `credentials`, which makes a caller of
+its `bearer`: the `operator_token` or an API key; `rates` bounds how often. An error goes out by
+`render_errors`; long work ends by `presence` when its client leaves. A spawn is read by `spawn_body`;
+`agent_spawn` answers agents, who come through their own sockets. `chat_watch` is how a client waits for news
+of a chat, over HTTP or within the process; `live_events` tells over a WebSocket what happens, in the
+`event_protocol`. Imports `commands` and below.
 """

@@ -1,26 +1,45 @@
 """The web application: routes, credentials, errors. Imported only when the server starts."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import structlog
-from fastapi import Depends, FastAPI, Header, Request
+from fastapi import APIRouter, Depends, FastAPI, Header, Request, WebSocket
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection
+from starlette.routing import Route
 
 from orchestrator.api.body_limit import BodyLimit
 from orchestrator.api.closing import Closing
-from orchestrator.api.credentials import Credentials
-from orchestrator.api.render_errors import STATUS, error_body, error_headers, from_http, from_validation
+from orchestrator.api.credentials import Credentials, operator_only
+from orchestrator.api.gate import Gate, doors_of, peer_of
+from orchestrator.api.render_errors import (
+    error_body,
+    error_headers,
+    from_http,
+    from_validation,
+    spawn_error_body,
+    status_of,
+)
+from orchestrator.api.routes.agents import agent_routes
+from orchestrator.api.routes.api_keys import api_key_routes
 from orchestrator.api.routes.chats import chat_routes
+from orchestrator.api.routes.events import event_routes, event_sockets, overview_routes
 from orchestrator.api.routes.health import health_routes
 from orchestrator.api.routes.manage import manage_routes
 from orchestrator.api.routes.proposals import proposal_routes
+from orchestrator.api.routes.spawn import spawn_routes
 from orchestrator.api.routes.tasks import seen_routes, task_routes
 from orchestrator.api.routes.usage import usage_routes
+from orchestrator.api.routes.workspaces import workspace_routes
+from orchestrator.api.toolsets.lazy import Toolsets
+from orchestrator.api.toolsets.places import TOOLSET_PATHS
 from orchestrator.commands.services import Services
-from orchestrator.contracts.callers import OperatorCaller
+from orchestrator.contracts.callers import KeyCaller, OperatorCaller
 from orchestrator.contracts.errors import DovecoteError
+from orchestrator.contracts.live_events import LiveEvents
+from orchestrator.contracts.records.egress import SPAWN_PATH
 from orchestrator.contracts.seams import ConsoleDoor
 from orchestrator.contracts.version import VERSION
 
@@ -28,12 +47,29 @@ _log = structlog.get_logger(__name__)
 
 
 def make_application(
-    services: Services, door: ConsoleDoor, credentials: Credentials, closing: Closing
+    services: Services,
+    door: ConsoleDoor,
+    credentials: Credentials,
+    closing: Closing,
+    live: LiveEvents,
+    toolsets: Toolsets,
 ) -> FastAPI:
-    """Every route but health needs the operator's bearer; none answers once `closing` has begun."""
+    """Every route but health needs a bearer, those of management the operator's; none answers once
+    `closing` has begun."""
 
-    async def known_caller(authorization: Annotated[str | None, Header()] = None) -> OperatorCaller:
-        return credentials.caller(authorization)
+    async def api_caller(
+        connection: HTTPConnection, authorization: Annotated[str | None, Header()] = None
+    ) -> OperatorCaller | KeyCaller:
+        return await credentials.caller(authorization, peer=peer_of(connection.scope))
+
+    async def known_caller(
+        caller: Annotated[OperatorCaller | KeyCaller, Depends(api_caller)],
+    ) -> OperatorCaller:
+        return operator_only(caller)
+
+    async def opener(websocket: WebSocket, authorization: str | None) -> OperatorCaller | KeyCaller:
+        closing.check()
+        return await credentials.caller(authorization, peer=peer_of(websocket.scope))
 
     async def still_open() -> None:
         closing.check()
@@ -43,9 +79,12 @@ def make_application(
         version=VERSION,
         docs_url=None,
         redoc_url=None,
+        openapi_url=None,
         dependencies=[Depends(still_open)],
     )
     application.add_middleware(BodyLimit)
+    # Outermost, since it was added last.
+    application.add_middleware(Gate, doors=doors_of(services.settings.api))
     application.include_router(health_routes())
     routers = (
         manage_routes(services, known_caller),
@@ -54,11 +93,32 @@ def make_application(
         proposal_routes(services, known_caller),
         seen_routes(services),
         usage_routes(services),
+        api_key_routes(services),
+        workspace_routes(services, known_caller),
+        _schema_route(application),
     )
     for router in routers:
         application.include_router(router, dependencies=[Depends(known_caller)])
+    application.include_router(event_routes(services, api_caller))
+    application.include_router(agent_routes(services, closing, api_caller))
+    application.include_router(spawn_routes(services, closing, api_caller))
+    application.include_router(overview_routes(services, api_caller))
+    application.router.routes += event_sockets(services, live, opener)
+    application.router.routes += [Route(path, toolsets.at(path)) for path in TOOLSET_PATHS]
     _answer_errors(application)
     return application
+
+
+def _schema_route(application: FastAPI) -> APIRouter:
+    """`/openapi.json`, for those with a bearer."""
+    router = APIRouter(include_in_schema=False)
+
+    @router.get("/openapi.json")
+    async def schema() -> dict[str, Any]:
+        """What routes there are."""
+        return application.openapi()
+
+    return router
 
 
 def _answer_errors(application: FastAPI) -> None:
@@ -66,23 +126,23 @@ def _answer_errors(application: FastAPI) -> None:
 
     @application.exception_handler(DovecoteError)
     async def ours(request: Request, error: DovecoteError) -> JSONResponse:
-        return _answer(error)
+        return _answer(request, error)
 
     @application.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
-        return _answer(from_validation(error.errors()))
+        return _answer(request, from_validation(error.errors()))
 
     @application.exception_handler(HTTPException)
     async def http(request: Request, error: HTTPException) -> JSONResponse:
-        return _answer(from_http(error.status_code, error.detail), status=error.status_code)
+        return _answer(request, from_http(error.status_code, error.detail), status=error.status_code)
 
     @application.exception_handler(Exception)
     async def unforeseen(request: Request, error: Exception) -> JSONResponse:
         _log.error("api.failed", path=request.url.path, exc_info=error)
-        return _answer(DovecoteError("Something went wrong inside Dovecote; its log says what."))
+        return _answer(request, DovecoteError("Something went wrong inside Dovecote; its log says what."))
 
 
-def _answer(error: DovecoteError, *, status: int | None = None) -> JSONResponse:
-    return JSONResponse(
-        error_body(error), status_code=status or STATUS[error.code], headers=error_headers(error)
-    )
+def _answer(request: Request, error: DovecoteError, *, status: int | None = None) -> JSONResponse:
+    """In our own shape, or in that of the document which the path is from."""
+    render = spawn_error_body if request.url.path == SPAWN_PATH else error_body
+    return JSONResponse(render(error), status_code=status or status_of(error), headers=error_headers(error))

@@ -1,75 +1,62 @@
-"""From a bearer to a caller: the operator's token, made at the first start."""
+"""From a bearer to a caller: the operator's token, or a program's API key."""
 
-import contextlib
 import hmac
-import os
-import secrets
-from pathlib import Path
-from typing import Final
 
-from orchestrator.contracts.callers import OperatorCaller
-from orchestrator.contracts.errors import DovecoteError, ErrorCode
-
-_SCHEME: Final = "bearer "
-_TOKEN_BYTES: Final = 32
-_LONGEST_FILE: Final = 1024
-
-
-class Unauthorized(DovecoteError):
-    """No credential, or one that is not ours."""
-
-    code = ErrorCode.UNAUTHORIZED
-
-
-def ensure_operator_token(path: Path) -> str:
-    """The operator's token; made now if there is none, readable by this user only (0600)."""
-    if token := read_operator_token(path):
-        return token
-    token = secrets.token_urlsafe(_TOKEN_BYTES)
-    temporary = path.with_name(f".{path.name}.tmp")
-    with contextlib.suppress(FileNotFoundError):
-        temporary.unlink()
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    with os.fdopen(handle, "w", encoding="ascii") as file:
-        file.write(token + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
-    return token
-
-
-def read_operator_token(path: Path) -> str | None:
-    """The token that an orchestrator made here; None if none did. Raises Unauthorized if unreadable."""
-    try:
-        with path.open(encoding="ascii") as file:
-            return file.read(_LONGEST_FILE).strip() or None
-    except FileNotFoundError:
-        return None
-    except (OSError, UnicodeDecodeError) as error:
-        raise Unauthorized(
-            f"The operator token {path} cannot be read: {error}.",
-            suggestion="Run as the user who runs the orchestrator; if the file is damaged, remove it and "
-            "start the orchestrator again.",
-        ) from None
+from orchestrator.api.bearer import bearer_of
+from orchestrator.api.gate import UNIX_PEER
+from orchestrator.api.operator_token import Unauthorized
+from orchestrator.api.rates import RateLimits
+from orchestrator.commands.api_keys import caller_of_key, check_scope
+from orchestrator.commands.services import Services
+from orchestrator.contracts.callers import KeyCaller, OperatorCaller
+from orchestrator.contracts.records.tokens import Scope
 
 
 class Credentials:
-    """Knows who a bearer is."""
+    """Knows who a bearer is, and how often each may ask."""
 
-    def __init__(self, operator_token: str) -> None:
+    def __init__(self, operator_token: str, services: Services) -> None:
+        settings = services.settings.api
         self._operator_token = operator_token.encode()
+        self._services = services
+        self._dev_mode = settings.dev_mode
+        self._asked = RateLimits(
+            services.clock, per_minute=settings.requests_per_minute, setting="api.requests_per_minute"
+        )
+        self._refused = RateLimits(
+            services.clock, per_minute=settings.refusals_per_minute, setting="api.refusals_per_minute"
+        )
 
-    def caller(self, authorization: str | None) -> OperatorCaller:
-        """Who sends this `Authorization` header. Raises Unauthorized. Compares in constant time."""
-        if authorization is None or not authorization.lower().startswith(_SCHEME):
-            raise Unauthorized(
-                "This call needs the operator token.",
-                suggestion="Send the header `Authorization: Bearer TOKEN`.",
-            )
-        offered = authorization[len(_SCHEME) :].strip().encode()
-        if not hmac.compare_digest(offered, self._operator_token):
-            raise Unauthorized(
-                "This token is not the operator's.",
-                suggestion="Take it from data/store/operator.token of this orchestrator's home.",
-            )
-        return OperatorCaller()
+    async def caller(self, authorization: str | None, *, peer: str) -> OperatorCaller | KeyCaller:
+        """Who sends this `Authorization` header. Raises Unauthorized, LimitExceeded.
+
+        peer: the address it comes from. Only requests without a good credential count against that: all
+        programs of a machine share one address, and none may shut the others out.
+        """
+        try:
+            caller = await self._known(authorization, peer)
+        except Unauthorized:
+            self._refused.take(peer)
+            raise
+        self._asked.take(f"key:{caller.name}" if isinstance(caller, KeyCaller) else "operator")
+        return caller
+
+    async def _known(self, authorization: str | None, peer: str) -> OperatorCaller | KeyCaller:
+        if authorization is None and self._dev_mode and peer == UNIX_PEER:
+            return OperatorCaller()
+        offered = bearer_of(authorization)
+        if hmac.compare_digest(offered.encode(), self._operator_token):
+            return OperatorCaller()
+        if (key := await caller_of_key(self._services, offered)) is not None:
+            return key
+        raise Unauthorized(
+            "This token is neither the operator's nor an API key of this orchestrator.",
+            suggestion="Take it from data/store/operator.token of its home, or have a key made: "
+            "dovecote api-key add NAME",
+        )
+
+
+def operator_only(caller: OperatorCaller | KeyCaller) -> OperatorCaller:
+    """The operator, or a program that he lets act for him. Raises Forbidden."""
+    check_scope(caller, Scope.MANAGE)
+    return OperatorCaller()

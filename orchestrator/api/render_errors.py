@@ -12,14 +12,29 @@ STATUS: Final[Mapping[ErrorCode, int]] = {
     ErrorCode.INVALID_SETTINGS: 400,
     ErrorCode.INVALID_SCHEDULE: 400,
     ErrorCode.ATTACHMENT_REFUSED: 400,
+    ErrorCode.MISSING_TASK: 400,
+    ErrorCode.INVALID_TIMEOUT: 400,
+    ErrorCode.INVALID_WORKSPACE: 400,
     ErrorCode.UNAUTHORIZED: 401,
+    ErrorCode.TOKEN_EXPIRED: 401,
+    ErrorCode.TOKEN_INVALID: 401,
+    ErrorCode.TOKEN_TREE_INVALID: 401,
+    ErrorCode.TOKEN_PARENT_INVALID: 401,
     ErrorCode.FORBIDDEN: 403,
+    ErrorCode.SPAWN_DISABLED: 403,
+    ErrorCode.DEPTH_EXCEEDED: 403,
+    ErrorCode.QUOTA_EXCEEDED: 403,
+    ErrorCode.PARENT_NOT_FOUND: 403,
+    ErrorCode.PARENT_NOT_RUNNING: 403,
+    ErrorCode.WORKSPACE_NOT_ALLOWED: 403,
     ErrorCode.NOT_FOUND: 404,
+    ErrorCode.AGENT_NOT_FOUND: 404,
     ErrorCode.NOT_REGISTERED: 404,
     ErrorCode.TASK_NOT_FOUND: 404,
     ErrorCode.ALREADY_REGISTERED: 409,
     ErrorCode.CONFIRMATION_NEEDED: 409,
     ErrorCode.ALREADY_RUNNING: 409,
+    ErrorCode.WOULD_DEADLOCK: 409,
     ErrorCode.LIMIT_EXCEEDED: 422,
     ErrorCode.RATE_LIMITED: 429,
     ErrorCode.INTERNAL_ERROR: 500,
@@ -31,6 +46,20 @@ STATUS: Final[Mapping[ErrorCode, int]] = {
     ErrorCode.TIMEOUT: 504,
 }
 """The HTTP status of each code."""
+
+
+def status_of(error: DovecoteError) -> int:
+    """The HTTP status of an error: a limit that lifts by itself is no fault of the request. Decision X16."""
+    if error.code is ErrorCode.LIMIT_EXCEEDED and error.retry_after_s is not None:
+        return 503
+    return STATUS[error.code]
+
+
+def spawn_error_body(error: DovecoteError) -> dict[str, Any]:
+    """`SpawnErrorResponse` of seed 000."""
+    body: dict[str, Any] = {"error": str(error), "code": error.code.value}
+    quota = error.details.get("quota_info")
+    return body if quota is None else body | {"quota_info": quota}
 
 
 def error_body(error: DovecoteError) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The HTTP server on the Unix socket, in our own event loop."""
+"""The HTTP server on the Unix socket and on loopback, in our own event loop."""
 
 import asyncio
 import contextlib
@@ -12,7 +12,10 @@ import structlog
 
 from orchestrator.api.closing import Closing
 from orchestrator.api.credentials import Credentials
+from orchestrator.api.gate import doors_of
+from orchestrator.api.toolsets.lazy import Toolsets
 from orchestrator.commands.services import Services
+from orchestrator.contracts.live_events import LiveEvents
 from orchestrator.contracts.seams import ConsoleDoor
 
 if TYPE_CHECKING:
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
 _log = structlog.get_logger(__name__)
 _BACKLOG: Final = 128
+_LOOPBACK: Final = "127.0.0.1"
 # Long polls end as soon as closing begins; what else is open gets this long.
 _GRACE_S: Final = 2
 
@@ -28,22 +32,34 @@ class ApiServer:
     """Serves until cancelled; then open requests get two seconds."""
 
     def __init__(
-        self, *, services: Services, door: ConsoleDoor, credentials: Credentials, socket_path: Path
+        self,
+        *,
+        services: Services,
+        door: ConsoleDoor,
+        credentials: Credentials,
+        socket_path: Path,
+        live: LiveEvents,
     ) -> None:
         self._services = services
         self._door = door
         self._credentials = credentials
         self._socket_path = socket_path
+        self._live = live
         self._closing = Closing(services.wakeups)
+        self.ports: list[int] = []
+        """Where on `127.0.0.1` it listens."""
 
     async def run(self) -> None:
         """Open the socket and serve. Raises OSError when the socket cannot be made."""
         # FastAPI costs half a second to import: not before the orchestrator is ready, nor on its loop.
-        server = await asyncio.to_thread(self._load)
-        with _listening(self._socket_path) as listener:
-            _log.info("api.opened", socket=str(self._socket_path))
+        toolsets = Toolsets(self._services, self._credentials, self._closing)
+        server = await asyncio.to_thread(self._load, toolsets)
+        with contextlib.ExitStack() as stack:
+            listeners = [stack.enter_context(_listening(self._socket_path)), *self._on_loopback(stack)]
+            _log.info("api.opened", socket=str(self._socket_path), ports=self.ports)
             async with asyncio.TaskGroup() as tasks:
-                serving = tasks.create_task(server.serve(sockets=[listener]), name="api server")
+                serving = tasks.create_task(server.serve(sockets=listeners), name="api server")
+                serving_tools = tasks.create_task(toolsets.run(), name="api toolsets")
                 try:
                     await asyncio.wait([serving])
                 except asyncio.CancelledError:
@@ -51,12 +67,43 @@ class ApiServer:
                     server.should_exit = True
                     await asyncio.wait([serving], timeout=_GRACE_S + 1)
                     raise
+                finally:
+                    serving_tools.cancel()
         _log.info("api.closed")
 
-    def _load(self) -> "uvicorn.Server":
+    def _on_loopback(self, stack: contextlib.ExitStack) -> list[socket.socket]:
+        """The listening sockets on `127.0.0.1`. A port that somebody else has is told, and left to him."""
+        listeners: list[socket.socket] = []
+        settings = self._services.settings.api
+        if settings.dev_mode:
+            _log.warning("api.dev_mode", effect="who can open the Unix socket is taken for the operator")
+        for port in doors_of(settings).ports:
+            try:
+                listener = stack.enter_context(socket.create_server((_LOOPBACK, port), backlog=_BACKLOG))
+            except OSError as error:
+                self._tell_closed(port, error)
+                continue
+            listener.setblocking(False)
+            listeners.append(listener)
+            self.ports.append(port)
+        stack.callback(self.ports.clear)
+        return listeners
+
+    def _tell_closed(self, port: int, error: OSError) -> None:
+        why = f"{_LOOPBACK}:{port} can't be listened on: {error.strerror}. Choose another: api.port"
+        _log.warning("api.port_closed", port=port, error=error.strerror)
+        self._services.troubles[f"api port {port}"] = why
+
+    def _load(self, toolsets: Toolsets) -> "uvicorn.Server":
         import uvicorn
 
         from orchestrator.api.application import make_application
+        from orchestrator.api.event_protocol import (
+            MAX_MESSAGE_BYTES,
+            PING_EVERY_S,
+            PONG_WITHIN_S,
+            EventProtocol,
+        )
 
         class QuietServer(uvicorn.Server):
             """Leaves signals to the process that it runs in, and its listener to the loop."""
@@ -70,15 +117,23 @@ class ApiServer:
                 # connection that just arrived is accepted from nothing.
                 await super().shutdown(None)
 
-        application = make_application(self._services, self._door, self._credentials, self._closing)
+        application = make_application(
+            self._services, self._door, self._credentials, self._closing, self._live, toolsets
+        )
         config = uvicorn.Config(
             application,
             log_config=None,
             log_level="warning",
             access_log=False,
             lifespan="off",
-            ws="none",
+            ws=EventProtocol,
+            ws_max_size=MAX_MESSAGE_BYTES,
+            ws_ping_interval=PING_EVERY_S,
+            ws_ping_timeout=PONG_WITHIN_S,
+            ws_per_message_deflate=False,
             server_header=False,
+            # Else whoever is on this machine may say in a header which address he comes from.
+            proxy_headers=False,
             timeout_graceful_shutdown=_GRACE_S,
         )
         return QuietServer(config)

@@ -6,7 +6,7 @@ from typing import Any, Final, Self
 
 import httpx
 
-from orchestrator.api.credentials import read_operator_token
+from orchestrator.api.operator_token import read_operator_token
 from orchestrator.api.render_errors import from_body
 from orchestrator.contracts.errors import DovecoteError, ErrorCode
 from orchestrator.paths import Paths

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.cli.agent_checks import agent_findings
+from orchestrator.cli.alert_checks import check_alerts, check_voice
 from orchestrator.cli.channel_checks import check_whatsapp
+from orchestrator.cli.door_checks import check_doors, check_keys
 from orchestrator.cli.findings import Finding, Health, Patient, broken, doubtful, well
 from orchestrator.cli.home import unknown_language
 from orchestrator.cli.place_checks import (
@@ -33,6 +35,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     check_disk,
     check_lock,
     check_socket,
+    check_doors,
+    check_keys,
     check_store,
     check_groups,
     check_senders,
@@ -40,6 +44,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     check_runner,
     check_limits,
     check_whatsapp,
+    check_alerts,
+    check_voice,
     check_log,
 )
 """What is looked at after the settings. A new part adds its own check here."""

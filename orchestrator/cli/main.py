@@ -3,19 +3,21 @@
 import gc
 import sys
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated, Literal, Optional
 
 import typer
 
 from orchestrator.cli.agent_app import agent_app
+from orchestrator.cli.api_key_app import api_key_app
 from orchestrator.cli.image_app import image_app
-from orchestrator.cli.options import AsJson, Count, Folder, Home
+from orchestrator.cli.options import AsJson, Count, Folder, Home, Since, Tree
 from orchestrator.cli.output import allow_any_text, unwritable
 from orchestrator.cli.proposal_app import proposal_app
 from orchestrator.cli.provider_app import provider_app
 from orchestrator.cli.secret_app import secret_app
 from orchestrator.cli.task_app import task_app
 from orchestrator.cli.whatsapp_app import whatsapp_app
+from orchestrator.cli.workspace_app import workspace_app
 from orchestrator.contracts.errors import DovecoteError
 from orchestrator.contracts.version import VERSION
 
@@ -34,6 +36,8 @@ app.add_typer(proposal_app, name="proposal")
 app.add_typer(image_app, name="image")
 app.add_typer(secret_app, name="secret")
 app.add_typer(agent_app, name="agent")
+app.add_typer(api_key_app, name="api-key")
+app.add_typer(workspace_app, name="workspace")
 app.add_typer(provider_app, name="provider")
 app.add_typer(whatsapp_app, name="whatsapp")
 
@@ -114,6 +118,39 @@ def errors(
 
 
 @app.command()
+def top(
+    every_s: Annotated[
+        float, typer.Option("--every", min=0.2, max=60, help="Seconds between two looks.")
+    ] = 1,
+    ended_s: Annotated[
+        float, typer.Option("--ended", min=0, max=86_400, help="Trees stay so long after their end.")
+    ] = 300,
+    home: Home = None,
+) -> None:
+    """Show all trees of agents live: who does what, since when, for how much."""
+    from orchestrator.cli.top import run_top
+
+    run_top(home, every_s=every_s, ended_within_s=ended_s)
+
+
+@app.command()
+def events(
+    tree: Tree = None,
+    since: Since = None,
+    audit: Annotated[bool, typer.Option("--audit", help="Only those that are kept for the audit.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what happens.")] = False,
+    count: Count = 50,
+    home: Home = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what happened to agents, the newest last."""
+    from orchestrator.cli.events import Wanted, show_events
+
+    wanted = Wanted(tree=tree, since=since, count=count, only_audit=audit)
+    show_events(home, wanted, follow=follow, as_json=as_json)
+
+
+@app.command()
 def reference(
     check: Annotated[
         bool, typer.Option("--check", help="Change nothing; fail if the tables are old.")
@@ -124,6 +161,17 @@ def reference(
     from orchestrator.cli.reference import run_reference
 
     raise typer.Exit(run_reference(app, readme, is_check=check))
+
+
+@app.command()
+def mcp(
+    toolset: Annotated[Literal["spawn"], typer.Option(help="Which tools.")] = "spawn",
+    home: Home = None,
+) -> None:
+    """Offer tools on standard input and output, for clients that speak MCP but no HTTP."""
+    from orchestrator.cli.mcp_bridge import run_mcp
+
+    run_mcp(home, toolset)
 
 
 @app.command()

@@ -18,6 +18,7 @@ from orchestrator.core.states.proposal import PROPOSAL
 from orchestrator.core.states.question import QUESTION
 from orchestrator.core.states.task import TASK
 from orchestrator.core.states.task_run import TASK_RUN
+from orchestrator.core.states.workspace_root import WORKSPACE_ROOT
 from orchestrator.settings.loading import ALIASES, PREFIX
 from orchestrator.settings.tree import allowed_values, setting_fields
 
@@ -42,6 +43,22 @@ MEANINGS: Final[Mapping[ErrorCode, str]] = {
     ErrorCode.START_FAILED: "the agent could not be started",
     ErrorCode.ALREADY_RUNNING: "an orchestrator runs in this home already",
     ErrorCode.NOT_RUNNING: "no orchestrator runs in this home",
+    ErrorCode.MISSING_TASK: "a spawn says no task",
+    ErrorCode.INVALID_TIMEOUT: "the time of an agent is below 1 ms or above the longest, 24 h at most",
+    ErrorCode.INVALID_WORKSPACE: "the path of a workspace, or one below it, is none; it must be absolute",
+    ErrorCode.TOKEN_EXPIRED: "the agent's token is too old; a live agent's is renewed in its file",
+    ErrorCode.TOKEN_INVALID: "the token is not ours, was changed, or came by a way that is not its agent's",
+    ErrorCode.TOKEN_TREE_INVALID: "the tree of the token's agent is over",
+    ErrorCode.TOKEN_PARENT_INVALID: "the token's agent has ended or is being stopped",
+    ErrorCode.SPAWN_DISABLED: "agents may not start agents here: `spawn.enabled`",
+    ErrorCode.DEPTH_EXCEEDED: "the child would be deeper than `spawn.max_depth`",
+    ErrorCode.QUOTA_EXCEEDED: "the tree has all its agents: `spawn.max_agents_per_tree`, or ever: "
+    "`spawn.max_spawns_per_tree`",
+    ErrorCode.PARENT_NOT_FOUND: "there is no such parent, or it is not the caller's",
+    ErrorCode.PARENT_NOT_RUNNING: "the parent has ended or is being stopped",
+    ErrorCode.WORKSPACE_NOT_ALLOWED: "the workspace is neither the parent's nor in an allowed directory",
+    ErrorCode.AGENT_NOT_FOUND: "there is no such agent, or it is not below the caller",
+    ErrorCode.WOULD_DEADLOCK: "the wait would close a circle of agents that wait for each other",
     ErrorCode.TIMEOUT: "it did not happen in time",
     ErrorCode.INTERNAL_ERROR: "a fault of Dovecote; its log says more",
 }
@@ -126,7 +143,7 @@ def commands_table(program: typer.Typer) -> str:
 
 def state_diagrams() -> str:
     """Every state table as a diagram."""
-    machines = (MESSAGE, OUTBOX, AGENT, TASK, TASK_RUN, PROPOSAL, QUESTION)
+    machines = (MESSAGE, OUTBOX, AGENT, TASK, TASK_RUN, PROPOSAL, QUESTION, WORKSPACE_ROOT)
     return "\n\n".join(
         f"**{machine.name}**\n\n```mermaid\n{machine.as_mermaid()}\n```" for machine in machines
     )

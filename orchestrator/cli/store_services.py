@@ -2,13 +2,14 @@
 
 import contextlib
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 from orchestrator.app import NoCheckpoints, SystemClock
 from orchestrator.cli.home import Home
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import AgentId, Jid
 from orchestrator.contracts.records.agents import StopReach
+from orchestrator.contracts.records.spawns import StopOutcome, StopReason, StopVerdict
 from orchestrator.engine.wakeups import TopicWakeups
 from orchestrator.store.database import Database
 from orchestrator.store.instance_lock import InstanceLock
@@ -31,6 +32,14 @@ class NoAgents:
     async def stop_chat(self, chat: Jid) -> StopReach:
         """There is none to stop."""
         return StopReach.NOTHING_RAN
+
+    async def stop_agents(self, agents: Sequence[AgentId], reason: StopReason) -> list[StopOutcome]:
+        """Whether one runs that an earlier process left, only a start of the orchestrator finds out."""
+        why = "No orchestrator runs here; its next start ends what was left."
+        return [StopOutcome(agent_id=each, verdict=StopVerdict.FAILED, error=why) for each in agents]
+
+    def begin_stop(self, agents: Sequence[AgentId], reason: StopReason) -> None:
+        """No agent runs here."""
 
 
 @contextlib.asynccontextmanager

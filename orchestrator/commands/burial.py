@@ -1,13 +1,17 @@
 """What happens to an agent that is no more: its turns, its messages, its record."""
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
+from orchestrator.commands.agent_events import note_ended
 from orchestrator.commands.questions import withdraw_questions
+from orchestrator.commands.remains import Remains
 from orchestrator.commands.services import Services
+from orchestrator.commands.spawn_ends import note_agent_gone
+from orchestrator.commands.spawned_burial import close_open_turn, settle_spawned, spawned_end_event
 from orchestrator.commands.task_runs import end_run_badly, hold_run, settle_broken_run
+from orchestrator.commands.tokens import revoke_tokens
 from orchestrator.commands.turns import (
     NO_BUDGET,
     NO_START,
@@ -22,40 +26,19 @@ from orchestrator.commands.turns import (
     tell_not_set_up,
 )
 from orchestrator.contracts.ids import AgentId, TurnId
-from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, ExitStatus, TurnOutcome
+from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, TurnOutcome
 from orchestrator.contracts.records.messages import StoredMessage
 from orchestrator.contracts.wire.codec import WireError, from_plain
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnStarted
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AGENT, AgentEventKind
 from orchestrator.core.states.task_run import RunEvent
-from orchestrator.store import agents, messages, requests
+from orchestrator.store import agents, messages, requests, spawns, waits
 from orchestrator.store.database import Transaction
 
 _ENDS_OF_STARTED: Final = frozenset(
     {AgentEventKind.ENDED_WELL, AgentEventKind.ENDED_BADLY, AgentEventKind.RAN_OUT}
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remains:
-    """What is known of a dead agent, after its output was read to the end and its box drained.
-
-    acks: what lay in `acks/`, by turn. unread: stems of follow-ups it never took.
-    exit: None when nobody saw it end. misconfigured: why it can't be started until an operator acts.
-    is_budget_spent: it was not started, since its group may not spend more. provider_failure: how its latest
-    call to the provider failed.
-    """
-
-    cause: DeathCause
-    reason: EndReason
-    event: AgentEventKind
-    acks: Mapping[TurnId, object]
-    unread: Collection[str]
-    exit: ExitStatus | None
-    misconfigured: str | None = None
-    is_budget_spent: bool = False
-    provider_failure: str | None = None
 
 
 def begin_acknowledged_turns(tx: Transaction, agent: Agent, acks: Mapping[TurnId, object]) -> TurnId | None:
@@ -92,25 +75,43 @@ def bury(tx: Transaction, services: Services, agent_id: AgentId, remains: Remain
     else:
         _end_acknowledged_turns(tx, services, agent, remains, at=at)
         _take_in_what_was_read(tx, agent, remains)
-    if agent.task_run_id is not None:
-        _settle_run(tx, services, agent, remains, at=at)
-    left = messages.of_agent(tx, agent_id)
-    if remains.reason is EndReason.START_FAILED:
-        _hold(tx, services, agent, left, remains, at=at)
+    spawn, event = spawns.get(tx, agent_id), remains.event
+    if spawn is not None:
+        close_open_turn(tx, agent, at=at)
+        event = spawned_end_event(tx, agent, remains)
     else:
-        _break_off_by_turn(tx, services, agent, left, remains, at=at)
+        _settle_what_it_was_given(tx, services, agent, remains, at=at)
     agents.end(
         tx,
         agent_id,
         was=agent.status,
-        now=AGENT.after(agent.status, _end_event(agent.status, remains.event)),
+        now=AGENT.after(agent.status, _end_event(agent.status, event)),
         at=at,
         exit_code=None if remains.exit is None else remains.exit.code,
         reason=remains.reason,
     )
+    if spawn is not None:
+        settle_spawned(tx, services, agent, spawn, remains, at=at)
+    waits.end_of_waiter(tx, agent_id)
+    note_ended(tx, agent_id, at=at, cause=remains.cause, why=remains.misconfigured)
+    note_agent_gone(tx, agent_id, at=at)
+    revoke_tokens(tx, [agent_id], at=at)
     withdraw_questions(tx, services, agent_id, at=at)
     requests.close_box(tx, agent.box)
     note_progress(tx, agent.chat_jid)
+
+
+def _settle_what_it_was_given(
+    tx: Transaction, services: Services, agent: Agent, remains: Remains, *, at: datetime
+) -> None:
+    """The messages and the task's run that it held."""
+    if agent.task_run_id is not None:
+        _settle_run(tx, services, agent, remains, at=at)
+    left = messages.of_agent(tx, agent.agent_id)
+    if remains.reason is EndReason.START_FAILED:
+        _hold(tx, services, agent, left, remains, at=at)
+    else:
+        _break_off_by_turn(tx, services, agent, left, remains, at=at)
 
 
 def _hold(
@@ -158,6 +159,8 @@ def _settle_run(tx: Transaction, services: Services, agent: Agent, remains: Rema
 
 def _end_event(status: AgentStatus, event: AgentEventKind) -> AgentEventKind:
     """Its end in the words of its record: a run that was cut short may not know whether it took its input."""
+    if status is AgentStatus.PENDING:
+        return event
     has_started = status is not AgentStatus.STARTING
     if has_started and event is AgentEventKind.START_FAILED:
         return AgentEventKind.ENDED_BADLY

@@ -27,6 +27,7 @@ async def note_channel_state(services: Services, state: ChannelState, *, owns: C
     if state.health is ChannelHealth.OPEN:
         services.troubles.pop(state.name, None)
         services.wakeups.wake(Topic.OUTBOX)
+        services.wakeups.wake(Topic.CHATS)  # groups may have come and gone meanwhile
     else:
         services.troubles[state.name] = state.why or "connecting"
     _log.info("channel.changed", channel=state.name, health=state.health, why=state.why)

@@ -7,16 +7,26 @@ from typing import Final
 import structlog
 
 from orchestrator.commands.changes import take_change
-from orchestrator.commands.contacts import in_known_chat, remember_name, with_known_names, with_own_quote
+from orchestrator.commands.contacts import (
+    in_known_chat,
+    people_called,
+    remember_name,
+    with_known_names,
+    with_own_quote,
+)
 from orchestrator.commands.delivery import text_to_send
 from orchestrator.commands.hearing import hear
 from orchestrator.commands.inbound_files import take_back_unstored, with_attachments
+from orchestrator.commands.late_files import take_late_files
+from orchestrator.commands.message_ids import with_own_id
 from orchestrator.commands.said_words import do_word
 from orchestrator.commands.sender_rules import look_at_rules
 from orchestrator.commands.services import Services
+from orchestrator.commands.transcripts import with_transcripts
 from orchestrator.contracts.callers import Caller
 from orchestrator.contracts.errors import InvalidRequest
 from orchestrator.contracts.ids import MAX_NETWORK_ID_BYTES, Jid, MessageId, is_network_id
+from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.messages import InboundMessage, OutboxItem, OutboxStatus
 from orchestrator.contracts.records.senders import SenderLook
 from orchestrator.contracts.records.words import SpokenWord
@@ -24,11 +34,12 @@ from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.framing import MAX_TEXT_BYTES
 from orchestrator.core.authority import Target, allow
 from orchestrator.core.chat.echoes import reads_alike
-from orchestrator.core.chat.mentions import with_our_name
+from orchestrator.core.chat.mentions import with_ids, with_our_name
+from orchestrator.core.chat.senders import is_same_person
 from orchestrator.core.chat.slash_words import SlashWord
 from orchestrator.core.states.message import MESSAGE, MessageEvent
 from orchestrator.core.text_cleaning import cap_text, clean_name, clean_text
-from orchestrator.store import chats, groups, messages, notices, outbox, waiting_words
+from orchestrator.store import chats, contacts, groups, messages, notices, outbox, waiting_words
 from orchestrator.store.database import Transaction
 
 _log = structlog.get_logger(__name__)
@@ -48,10 +59,11 @@ async def receive_message(services: Services, inbound: InboundMessage, channel: 
         now = services.clock.now()
         await services.db.run(lambda tx: _warn_refused(tx, inbound, channel, refusal.message, now))
         raise refusal
-    message = await in_known_chat(services, _cleaned(inbound))
+    message = await with_own_id(services, await in_known_chat(services, _cleaned(inbound)))
     if message.is_from_me and message.change is None and await _is_echo(services, message):
         return
-    message = await with_attachments(services, message)
+    # In this order: while a program listens nothing lies in a workspace that a stop would leave there.
+    message = await with_attachments(services, await with_transcripts(services, message))
     look = await look_at_rules(services, message.chat_jid)
     at = services.clock.now()
 
@@ -120,7 +132,7 @@ def _store(
     if outbox.is_ours(tx, message.chat_jid, message.message_id):
         return None
     if messages.role_of(tx, message.chat_jid, message.message_id) is not None:
-        return waiting_words.of_message(tx, message.chat_jid, message.message_id)
+        return _meet_again(tx, group, message, at)
     message = with_our_name(with_own_quote(tx, message), group.assistant_name)
     heard = hear(tx, services, group, message, look, at)
     if heard is None:
@@ -133,6 +145,19 @@ def _store(
     chars = len(message.text)
     _log.info("message.stored", chat=message.chat_jid, seq=seq, chars=chars, trigger=heard.is_trigger)
     return None if seq is None or heard.word is None else _spoken(tx, message, heard.word, seq)
+
+
+def _meet_again(tx: Transaction, group: Group, message: InboundMessage, at: datetime) -> SpokenWord | None:
+    """The word that a message is which is stored already; its files may have come only now.
+
+    Only its sender brings it again: by its id alone nobody speaks with another one's rights.
+    """
+    sender = messages.sender_of(tx, message.chat_jid, message.message_id)
+    if sender is None or not is_same_person(contacts.ids_of(tx, message.sender_jid), sender):
+        _log.warning("message.foreign_id", chat=message.chat_jid, message_id=message.message_id)
+        return None
+    take_late_files(tx, group, message, at)
+    return waiting_words.of_message(tx, message.chat_jid, message.message_id)
 
 
 def _spoken(tx: Transaction, message: InboundMessage, word: SlashWord, seq: int) -> SpokenWord:
@@ -195,7 +220,7 @@ def _match_echo(tx: Transaction, services: Services, message: InboundMessage) ->
     if outbox.is_ours(tx, message.chat_jid, message.message_id):
         return True
     for item in outbox.in_flight_of_chat(tx, message.chat_jid):
-        if item.status is OutboxStatus.UNKNOWN and _is_alike(services, item, message):
+        if item.status is OutboxStatus.UNKNOWN and _is_alike(tx, services, item, message):
             outbox.move(
                 tx,
                 item,
@@ -213,14 +238,18 @@ def _match_echo(tx: Transaction, services: Services, message: InboundMessage) ->
 def _is_alike_in_flight(tx: Transaction, services: Services, message: InboundMessage) -> bool:
     """Nobody can tell in time: the very text that is being sent is no word of the owner's."""
     in_flight = outbox.in_flight_of_chat(tx, message.chat_jid)
-    return any(_is_alike(services, item, message) for item in in_flight)
+    return any(_is_alike(tx, services, item, message) for item in in_flight)
 
 
-def _is_alike(services: Services, item: OutboxItem, message: InboundMessage) -> bool:
-    """Whether it reads as the text, with what is put around one that is late or sent again."""
+def _is_alike(tx: Transaction, services: Services, item: OutboxItem, message: InboundMessage) -> bool:
+    """Whether it reads as the text, with what is put around one that is late or sent again.
+
+    It comes back with numbers in the place of the names that it called.
+    """
     locale, at = services.settings.assistant.locale, services.clock.now()
     sent = (item.text, text_to_send(services, item, locale=locale, at=at))
-    is_alike = any(reads_alike(each, message.text) for each in sent)
+    called = people_called(tx, item.chat_jid, item.text)
+    is_alike = any(reads_alike(with_ids(each, called), message.text) for each in sent)
     if item.file is not None and not item.text:  # a network says something in the place of no text
         is_alike = item.file.name in {file.name for file in message.files}
     return is_alike and (item.file is not None) == bool(message.files)

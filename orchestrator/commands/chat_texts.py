@@ -11,7 +11,7 @@ from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.tasks import Task, TaskStatus
 from orchestrator.core.tasks.schedule import zone_or_utc
 from orchestrator.core.wording import Say, say
-from orchestrator.store import agents, messages, notices, questions, tasks
+from orchestrator.store import agents, messages, notices, proposals, questions, tasks
 from orchestrator.store.database import Transaction
 
 _MAX_LINES: Final = 20
@@ -19,7 +19,8 @@ _STATUS: Final = {True: Say.STATUS_AT_WORK, False: Say.STATUS_AWAKE, None: Say.S
 
 
 def status_text(tx: Transaction, services: Services, group: Group) -> str:
-    """Whether its agent runs, how many messages wait, what it used and asked, what is planned next."""
+    """Whether its agent runs, how many messages wait, what it used and asked, what is planned next; in main
+    also what waits for an operator's word."""
     planned = [(at, task) for task in tasks.of_group(tx, group.folder) if (at := _planned_at(task))]
     lines = [
         say(_STATUS[agents.is_chat_at_work(tx, group.jid)], group.locale),
@@ -34,6 +35,11 @@ def status_text(tx: Transaction, services: Services, group: Group) -> str:
         say(Say.STATUS_QUESTION, group.locale, number=question.number)
         for question in questions.open_in(tx, group.jid)
     ]
+    if group.is_main:
+        lines += [
+            say(Say.STATUS_PROPOSAL, group.locale, number=proposal.number)
+            for proposal in proposals.all_open(tx)
+        ]
     if planned:
         at, task = min(planned, key=lambda each: (each[0], each[1].task_id))
         lines.append(

@@ -7,6 +7,7 @@ from typing import Any
 
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import Caller
+from orchestrator.contracts.errors import DovecoteError
 from orchestrator.contracts.records.rights import Rights
 from orchestrator.contracts.wire.codec import Wire
 from orchestrator.core.authority import Target
@@ -27,6 +28,16 @@ class Context:
     rights: Rights = Rights.OPERATOR
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """A request that was not carried out. error: why, for its caller."""
+
+    caller: Caller
+    prepared: Any
+    error: DovecoteError
+    at: datetime
+
+
 async def as_it_is(services: Services, caller: Caller, request: Any) -> Any:
     """Nothing to prepare: the command takes the request itself."""
     return request
@@ -39,6 +50,10 @@ def never_long(request: Any) -> bool:
 
 async def nothing_to_release(services: Services, prepared: Any) -> None:
     """What was prepared holds nothing but memory."""
+
+
+def nothing_to_note(tx: Transaction, services: Services, refusal: Refusal) -> None:
+    """A refusal leaves nothing behind but its answer."""
 
 
 async def nothing_to_finish(services: Services, result: Mapping[str, object]) -> None:
@@ -54,6 +69,7 @@ class Command:
     stand in it. release: gives up what was prepared, where `run` was not carried out with it.
     takes_long: whether preparing a request is so much work that others are not to wait for it.
     finish: what is left to do outside of the store, given the result; it may come again after a crash.
+    refused: what is written down about a refusal, when all that was done for it is undone.
     """
 
     request: type[Wire]
@@ -64,3 +80,4 @@ class Command:
     release: Callable[[Services, Any], Awaitable[None]] = nothing_to_release
     takes_long: Callable[[Any], bool] = never_long
     finish: Callable[[Services, Mapping[str, object]], Awaitable[None]] = nothing_to_finish
+    refused: Callable[[Transaction, Services, Refusal], None] = nothing_to_note

@@ -17,8 +17,9 @@ from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.proposals import Proposal, ProposalStatus
 from orchestrator.contracts.wire.codec import Wire, WireError, from_json
 from orchestrator.core.authority import Target, allow
+from orchestrator.core.effect_words import effect_of
 from orchestrator.core.states.proposal import PROPOSAL, ProposalEvent
-from orchestrator.core.wording import Say, effect_of
+from orchestrator.core.wording import Say
 from orchestrator.store import groups, proposals
 from orchestrator.store.database import Transaction
 

@@ -14,7 +14,7 @@ from orchestrator.contracts.records.definitions import Budget, Definition, Extra
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.providers import Permissions
 from orchestrator.contracts.records.tool_servers import McpServer
-from orchestrator.contracts.wire.tools import CHAT_TOOLS, GROUP_TOOLS, TASK_TOOLS
+from orchestrator.contracts.wire.tools import CHAT_TOOLS, GROUP_TOOLS, SPAWN_TOOLS, TASK_TOOLS
 from orchestrator.core.agents.agent_file import AgentFile, parse_agent_file
 from orchestrator.core.agents.definition import Defaults, chosen_budget, chosen_provider, resolve_definition
 from orchestrator.core.agents.forms import Form, McpServers, first_fault, server_records
@@ -134,6 +134,7 @@ def _defaults(paths: Paths, settings: Settings, group: Group, *, has_walls: bool
         provider=settings.agent.provider,
         permissions=Permissions(settings.agent.permissions),
         toolsets=toolsets,
+        more_toolsets=(SPAWN_TOOLS,),
         mcp_servers=_settings_servers(settings.agent.mcp_servers),
         timezone=settings.assistant.timezone,
         has_walls=has_walls,

@@ -8,7 +8,7 @@ from orchestrator.commands.contacts import people_called
 from orchestrator.commands.operator_alerts import tell_operators
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import Jid
-from orchestrator.contracts.records.messages import OutboxItem, OutboxStatus, Receipt
+from orchestrator.contracts.records.messages import Mention, OutboxItem, OutboxStatus, Receipt
 from orchestrator.contracts.seams import Topic
 from orchestrator.core.backoff import delay_s, is_due
 from orchestrator.core.chat.attachments import MAX_CAPTION_CHARS
@@ -19,18 +19,20 @@ from orchestrator.store.database import Transaction
 
 _HOLD_UNKNOWN_FOR: Final = timedelta(hours=1)
 _CARRIES_TIME_AFTER: Final = timedelta(hours=6)
+_QUOTED_CHARS: Final = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextText:
     """What a chat's sender does now: send `item`, or look again at `not_before` (None: nothing waits).
 
-    reply_to_sender: who wrote what it answers. mentions: whom it calls by a number.
+    reply_to_sender, reply_to_text: who wrote what it answers, and what. mentions: whom it calls.
     """
 
     item: OutboxItem | None = None
     reply_to_sender: Jid | None = None
-    mentions: tuple[Jid, ...] = ()
+    reply_to_text: str = ""
+    mentions: tuple[Mention, ...] = ()
     not_before: datetime | None = None
 
 
@@ -61,9 +63,15 @@ def claim_next(tx: Transaction, services: Services, chat: Jid, *, at: datetime) 
 def _to_send(tx: Transaction, item: OutboxItem | None) -> NextText:
     if item is None:
         return NextText()
-    reply_to = item.reply_to
-    sender = None if reply_to is None else messages.sender_of(tx, item.chat_jid, reply_to)
-    return NextText(item=item, reply_to_sender=sender, mentions=people_called(tx, item.text))
+    mentions = people_called(tx, item.chat_jid, item.text)
+    if item.reply_to is None:
+        return NextText(item=item, mentions=mentions)
+    return NextText(
+        item=item,
+        reply_to_sender=messages.sender_of(tx, item.chat_jid, item.reply_to),
+        reply_to_text=messages.text_of(tx, item.chat_jid, item.reply_to)[:_QUOTED_CHARS],
+        mentions=mentions,
+    )
 
 
 def note_sent(tx: Transaction, item: OutboxItem, receipt: Receipt, *, at: datetime) -> None:

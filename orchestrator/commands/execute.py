@@ -6,13 +6,14 @@ remembered of them, since whoever asks waits for the answer.
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from orchestrator.commands.catalog import CATALOG
-from orchestrator.commands.command import Context
+from orchestrator.commands.command import Context, Refusal
 from orchestrator.commands.proposals import Wish, propose
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller
@@ -54,7 +55,11 @@ async def execute_request(
 
 
 async def execute_requests(
-    services: Services, batch: Sequence[Asked], *, gone: Sequence[RequestKey] = ()
+    services: Services,
+    batch: Sequence[Asked],
+    *,
+    gone: Sequence[RequestKey] = (),
+    on_way_out: Mapping[BoxName, int] = MappingProxyType({}),
 ) -> list[Reply | Exception]:
     """Do what request files ask, in order, each once, and give the answers; durable when it returns.
 
@@ -63,13 +68,14 @@ async def execute_requests(
     Unavailable that its file must stay, any other that our own code failed on it.
     Raises Unavailable when the store cannot commit: then all of the files must stay.
     gone: files of earlier batches that are removed; what bears such a name now is another request.
+    on_way_out: how many files of a box are done and about to be removed; none of them is in the batch.
     """
     prepared = await _prepare(services, batch)
     at = services.clock.now()
 
     def body(tx: Transaction) -> list[_Answer | Exception]:
         requests.close_all(tx, gone)
-        return _answer_all(tx, services, at, batch, prepared)
+        return _answer_all(tx, services, at, batch, prepared, on_way_out)
 
     try:
         outcomes = await services.db.run(body)
@@ -148,13 +154,18 @@ async def _finished(
 
 
 def _answer_all(
-    tx: Transaction, services: Services, at: datetime, batch: Sequence[Asked], prepared: Sequence[Any]
+    tx: Transaction,
+    services: Services,
+    at: datetime,
+    batch: Sequence[Asked],
+    prepared: Sequence[Any],
+    on_way_out: Mapping[BoxName, int],
 ) -> "list[_Answer | Exception]":
     """As `_Batch.answer_all`: first as if none would fail half-way, since a savepoint each costs a third."""
-    quick = _Batch(tx, services, at, attempt=tx.attempt_unsaved)
+    quick = _Batch(tx, services, at, on_way_out, attempt=tx.attempt_unsaved)
     outcomes = tx.attempt(lambda: quick.answer_all(batch, prepared))
     if isinstance(outcomes, HalfDone):
-        return _Batch(tx, services, at, attempt=tx.attempt).answer_all(batch, prepared)
+        return _Batch(tx, services, at, on_way_out, attempt=tx.attempt).answer_all(batch, prepared)
     if isinstance(outcomes, Exception):
         raise outcomes
     return outcomes
@@ -163,13 +174,23 @@ def _answer_all(
 class _Batch:
     """Requests that share a transaction; what is refused is undone alone. attempt: how that is seen to."""
 
-    def __init__(self, tx: Transaction, services: Services, at: datetime, *, attempt: "_Attempt") -> None:
+    def __init__(
+        self,
+        tx: Transaction,
+        services: Services,
+        at: datetime,
+        on_way_out: Mapping[BoxName, int],
+        *,
+        attempt: "_Attempt",
+    ) -> None:
         self._tx = tx
         self._attempt = attempt
         self._services = services
         self._at = at
         self._rights: dict[AgentId, Rights] = {}
-        self._open_boxes = requests.open_boxes(tx)
+        self._without_chat: frozenset[AgentId] = frozenset()
+        known = requests.open_boxes(tx)
+        self._open_boxes = {box for box, count in known.items() if count > on_way_out.get(box, 0)}
         self._effects: Counter[AgentId] = Counter()
         self._answered: dict[RequestKey, Answered] = {}
         self._by_id: dict[tuple[AgentId, RequestId], Answered] = {}
@@ -180,7 +201,9 @@ class _Batch:
         Behind one that has to wait the others of its box wait as well: order is the agent's order.
         """
         # Asked for once: no request changes them.
-        self._rights = agents.rights_of(self._tx, {asked.caller.agent_id for asked in batch})
+        callers = {asked.caller.agent_id for asked in batch}
+        self._rights = agents.rights_of(self._tx, callers)
+        self._without_chat = agents.without_chat(self._tx, callers)
         outcomes: list[_Answer | Exception] = []
         held: set[BoxName] = set()
         for asked, each in zip(batch, prepared, strict=True):
@@ -201,7 +224,9 @@ class _Batch:
             return prepared.fault
         outcome = self._attempt(lambda: self._known(asked) or self._run(asked, prepared))
         if isinstance(outcome, DovecoteError) and not isinstance(outcome, Unavailable):
-            # Whatever the command had written is undone; only the answer stays.
+            # Whatever the command had written is undone; only the answer stays, and what is noted of it.
+            refusal = Refusal(caller=asked.caller, prepared=prepared, error=outcome, at=self._at)
+            CATALOG[type(asked.request)].refused(self._tx, self._services, refusal)
             return self._keep(asked, _refusal(asked.request_id, outcome), is_done=False)
         return outcome
 
@@ -220,7 +245,7 @@ class _Batch:
         return self._keep(asked, reply, is_done=False)
 
     def _find(self, key: RequestKey) -> Reply | None:
-        """The answer given to the very file; of most boxes the store knows none, as all are gone."""
+        """The answer given to the very file; of most boxes the store knows none that may be met again."""
         if key in self._answered:
             return self._answered[key].reply
         return requests.find(self._tx, key) if key.box in self._open_boxes else None
@@ -256,6 +281,7 @@ class _Batch:
                 command.target(self._tx, asked.request),
                 rights=context.rights,
                 register_from=self._services.settings.register_group_from,
+                may_chat=asked.caller.agent_id not in self._without_chat,
             )
         except ConfirmationNeeded:
             # Unlike a refusal it leaves something behind, so it must not undo the transaction.

@@ -5,9 +5,8 @@ Source: contracts.md section 4.
 
 import asyncio
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from typing import Final
 
@@ -19,13 +18,12 @@ from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import Caller
 from orchestrator.contracts.errors import DovecoteError, Unavailable
 from orchestrator.contracts.ids import GroupFolder, is_folder_name
-from orchestrator.contracts.records.groups import Chat, Group
+from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.group_requests import RefreshGroups, RegisterGroup
 from orchestrator.core.authority import Target
-from orchestrator.core.text_cleaning import clean_name
 from orchestrator.shipped import template_for
-from orchestrator.store import chats, facts, groups
+from orchestrator.store import facts, groups
 from orchestrator.store.database import Transaction
 from orchestrator.store.group_folders import check_folder_is_free, create_group_folder, group_workspace
 
@@ -114,14 +112,6 @@ def refresh_groups(tx: Transaction, context: Context, request: RefreshGroups) ->
     tx.wake(Topic.CHATS)
     last = facts.last_sync(tx)
     return {"status": "asked", "lastSync": None if last is None else last.isoformat(timespec="seconds")}
-
-
-def note_chats(tx: Transaction, channel: str, found: Sequence[Chat], *, at: datetime) -> None:
-    """These group chats are what a channel knows now."""
-    for chat in found:
-        chats.note_found(tx, chat.jid, channel=channel, name=clean_name(chat.name or "") or None)
-    facts.note_sync(tx, at=at)
-    tx.wake(Topic.SNAPSHOTS)
 
 
 def _register_target(tx: Transaction, request: RegisterGroup) -> Target:

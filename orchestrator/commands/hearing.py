@@ -6,9 +6,10 @@ from typing import Final
 
 import structlog
 
+from orchestrator.commands.contacts import in_known_chat
 from orchestrator.commands.operator_words import HANDLED_WORDS, WORDS_WITHOUT_BOUND
 from orchestrator.commands.outgoing import queue_notice
-from orchestrator.commands.sender_rules import note_look
+from orchestrator.commands.sender_rules import look_at_rules, note_look
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.groups import Group
@@ -21,7 +22,7 @@ from orchestrator.core.chat.slash_words import SlashWord, slash_word
 from orchestrator.core.chat.trigger import compile_trigger, wakes
 from orchestrator.core.tasks.schedule import zone_or_utc
 from orchestrator.core.wording import Say
-from orchestrator.store import bounds, contacts, notices
+from orchestrator.store import bounds, contacts, groups, messages, notices
 from orchestrator.store.database import Transaction
 
 _log = structlog.get_logger(__name__)
@@ -70,6 +71,28 @@ def hear(
         return Heard(role=role, is_trigger=False, is_word=word is not None, word=None)
     counts = word is None or role is not SenderRole.OPERATOR
     return Heard(role=role, is_trigger=counts, is_word=word is not None, word=word)
+
+
+async def is_read(services: Services, inbound: InboundMessage) -> bool:
+    """Whether a message is kept for anybody to read: its chat is registered, and its sender is not dropped.
+
+    An edit of a message that is stored changes its words only. Raises Unavailable.
+    """
+    message = await in_known_chat(services, inbound)
+    look = await look_at_rules(services, message.chat_jid)
+
+    def body(tx: Transaction) -> bool:
+        group = groups.by_jid(tx, message.chat_jid)
+        if group is None:
+            return False
+        change = message.change
+        if change is not None and messages.role_of(tx, message.chat_jid, change.message_id) is not None:
+            return False
+        sender = contacts.ids_of(tx, message.sender_jid)
+        role = role_in(services, group, message, sender)
+        return admission(look.rules, sender, role) is not Admission.NONE
+
+    return await services.db.run(body)
 
 
 def role_in(services: Services, group: Group, message: InboundMessage, sender: frozenset[Jid]) -> SenderRole:

@@ -16,10 +16,11 @@ import structlog
 
 from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import ErrorCode, InvalidRequest, LimitExceeded, Unavailable
-from orchestrator.contracts.ids import GroupFolder
+from orchestrator.contracts.ids import GroupFolder, MessageId
 from orchestrator.contracts.records.launch import WORKSPACE_TARGET
 from orchestrator.contracts.records.messages import Attachment, InboundMessage, ReceivedFile
 from orchestrator.core.chat.attachments import clean_file_name, clean_file_text, numbered_name
+from orchestrator.core.chat.late_files import late_file_id
 from orchestrator.store import groups, inbox
 from orchestrator.store.database import Transaction
 from orchestrator.store.spool import DISK_TROUBLE, media_type
@@ -43,7 +44,7 @@ async def with_attachments(services: Services, message: InboundMessage) -> Inbou
 
     def folder_of(tx: Transaction) -> GroupFolder | None:
         group = groups.by_jid(tx, message.chat_jid)
-        is_new = not inbox.stored_paths(tx, message.chat_jid, message.message_id)
+        is_new = not inbox.stored_paths(tx, message.chat_jid, _ids(message))
         return group.folder if group is not None and is_new else None
 
     folder = await services.db.run(folder_of)
@@ -61,13 +62,19 @@ async def take_back_unstored(services: Services, message: InboundMessage) -> Non
 
     def unstored(tx: Transaction) -> tuple[GroupFolder, list[str]] | None:
         group = groups.by_jid(tx, message.chat_jid)
-        stored = inbox.stored_paths(tx, message.chat_jid, message.message_id)
+        stored = inbox.stored_paths(tx, message.chat_jid, _ids(message))
         names = [path.removeprefix(_INBOX_TARGET) for path in kept if path not in stored]
         return None if group is None else (group.folder, names)
 
     found = await services.db.run(unstored)
     if found is not None:
         await asyncio.to_thread(inbox.remove_files, services.paths.groups, *found)
+
+
+def _ids(message: InboundMessage) -> tuple[MessageId, ...]:
+    """Under which ids its files may be stored: its own or that of what it edits, and as late ones."""
+    own = message.message_id if message.change is None else message.change.message_id
+    return own, late_file_id(own)
 
 
 async def operator_files(services: Services, paths: Sequence[str]) -> tuple[ReceivedFile, ...]:

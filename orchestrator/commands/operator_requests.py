@@ -9,7 +9,7 @@ from typing import Final
 from orchestrator.commands.catalog import CATALOG
 from orchestrator.commands.command import Context
 from orchestrator.commands.services import Services
-from orchestrator.commands.tasks import task_view
+from orchestrator.commands.task_views import task_view
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.errors import DovecoteError, ErrorCode, NotFound
 from orchestrator.contracts.ids import Jid, new_id
@@ -50,7 +50,7 @@ async def show_task(services: Services, task_id: str) -> Mapping[str, object]:
     """One task, ended ones too, with what the list leaves out. Raises NotFound."""
     task = await _found_task(services, task_id)
     return {
-        **task_view(task),
+        **task_view(task, reader=OperatorCaller()),
         "createdAt": _iso(task.created_at),
         "rights": task.rights.value,
         "failuresInARow": task.failures,

@@ -68,6 +68,7 @@ def queue_text(
     at: datetime,
     agent_id: AgentId | None = None,
     turn_id: TurnId | None = None,
+    reply_to: MessageId | None = None,
 ) -> bool:
     """Put a text into the outbox; False if it has no parts or was put there before."""
     return queue_parts(
@@ -79,6 +80,7 @@ def queue_text(
         at=at,
         agent_id=agent_id,
         turn_id=turn_id,
+        reply_to=reply_to,
     )
 
 

@@ -12,15 +12,18 @@ from orchestrator.contracts.errors import ConfirmationNeeded, Forbidden, LimitEx
 from orchestrator.contracts.records.proposals import Proposal
 from orchestrator.contracts.wire.chat_requests import SendMessage
 from orchestrator.contracts.wire.codec import Wire, to_json, to_plain
+from orchestrator.core.effect_words import effect_of
 from orchestrator.core.effects import MAX_EFFECT_CHARS, effect_text, request_facts
 from orchestrator.core.states.proposal import PROPOSAL
-from orchestrator.core.wording import Say, effect_of
+from orchestrator.core.wording import Say
 from orchestrator.store import groups, proposals, tasks
 from orchestrator.store.database import Transaction
 
 MAX_OPEN: Final = 3
 """A group has no more that wait at once."""
 LASTS: Final = timedelta(hours=24)
+_VARYING: Final = ("request_id", "timestamp", "idempotency_key")
+"""What is different each time the same is asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +145,6 @@ def _known_facts(tx: Transaction, request: Wire) -> list[tuple[str, str]]:
 
 def _without_ids(request: Wire) -> Wire:
     """The request without what is different each time it is made."""
-    varying = {name: None for name in ("request_id", "timestamp") if hasattr(request, name)}
+    varying = {name: None for name in _VARYING if hasattr(request, name)}
     changed: Wire = replace(request, **varying)  # type: ignore[type-var]  # every Wire is a dataclass
     return changed

@@ -6,8 +6,9 @@ from typing import Final
 
 import structlog
 
-from orchestrator.commands.burial import Remains, bury
+from orchestrator.commands.burial import bury
 from orchestrator.commands.operator_words import is_by_operator, may_stop, run_operator_word
+from orchestrator.commands.remains import Remains
 from orchestrator.commands.services import Services
 from orchestrator.commands.word_answers import answer_word
 from orchestrator.contracts.errors import Unavailable
@@ -54,6 +55,11 @@ def bury_left(tx: Transaction, services: Services, agent: Agent, remains: Remain
     bury(tx, services, agent.agent_id, remains, at=at)
     for word in stops:
         answer_word(tx, services, word, Say.STOPPED, at)
+
+
+def is_to_be_stopped(tx: Transaction, agent: Agent) -> bool:
+    """Whether people told it to stop, and nobody has done that yet."""
+    return any(_stops(tx, word, agent) for word in waiting_words.waiting(tx))
 
 
 def _stops(tx: Transaction, word: SpokenWord, agent: Agent) -> bool:

@@ -1,12 +1,14 @@
 """What every command may use, passed as one value."""
 
+import asyncio
 from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, field
 
 from orchestrator.commands.sender_book import SenderBook
+from orchestrator.contracts.agent_control import AgentControl
 from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.egress import Secret
-from orchestrator.contracts.seams import AgentControl, Checkpoints, Clock, SecretValues, Wakeups
+from orchestrator.contracts.seams import Checkpoints, Clock, SecretValues, Wakeups
 from orchestrator.paths import Paths
 from orchestrator.settings.tree import Settings
 from orchestrator.store.database import Database
@@ -26,6 +28,7 @@ class Services:
 
     troubles: of each part that is being started again: why. senders: who may set the assistant off.
     secrets: the credentials of providers. words_in_hand: numbers of the words that are being done.
+    voice_turns: how many voice messages are listened to at once.
     """
 
     db: Database
@@ -40,3 +43,4 @@ class Services:
     senders: SenderBook = field(default_factory=SenderBook)
     secrets: SecretValues = field(default_factory=NoSecrets)
     words_in_hand: set[int] = field(default_factory=set)
+    voice_turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))

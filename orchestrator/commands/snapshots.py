@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from orchestrator.commands.services import Services
-from orchestrator.commands.tasks import sees_all_groups, task_view
+from orchestrator.commands.task_views import sees_all_groups, task_view
 from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.records.rights import Rights
 from orchestrator.store import agents, chats, facts, tasks
@@ -42,8 +42,9 @@ def _snapshots(tx: Transaction, caller: AgentCaller) -> BoxSnapshots:
         known = chats.known(tx, count=_MAX_ROWS)
     else:
         others, known = [], chats.known_of_group(tx, caller.group)
+    shown = (task_view(task, reader=caller) for task in (*own_tasks, *others))
     return BoxSnapshots(
-        tasks=json.dumps(_that_fit(task_view(task) for task in (*own_tasks, *others)), ensure_ascii=False),
+        tasks=json.dumps(_that_fit(shown), ensure_ascii=False),
         groups=json.dumps(
             {"groups": _that_fit(_group(chat) for chat in known), "lastSync": _iso(facts.last_sync(tx))},
             ensure_ascii=False,

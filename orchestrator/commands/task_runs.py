@@ -12,6 +12,7 @@ from orchestrator.contracts.ids import AgentId, GroupFolder, RunId, new_id
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.records.tasks import FailureClass, RunStatus, Task, TaskRun, TaskStatus
 from orchestrator.contracts.seams import Topic
+from orchestrator.contracts.wire.container_io import TurnEnded, TurnStatus
 from orchestrator.core.backoff import delay_s
 from orchestrator.core.states.task import TASK, TaskEvent
 from orchestrator.core.states.task_run import TASK_RUN, RunEvent
@@ -257,6 +258,24 @@ def end_run_badly(
     )
     task_runs.write(tx, failed, was=run.status)
     _note_end(tx, services, failed, at=at)
+
+
+def end_run_with_turn(
+    tx: Transaction, services: Services, agent: Agent, event: TurnEnded, *, waits: bool, at: datetime
+) -> None:
+    """What the end of its one turn means for a task's run. Of one that was cancelled its burial tells why.
+
+    waits: it failed for a reason that is not its own.
+    """
+    if event.status is TurnStatus.CANCELLED:
+        return
+    why = event.error.message or event.error.code if event.error is not None else event.status.value
+    if waits:
+        hold_run(tx, agent, why=why, at=at)
+    elif event.status is TurnStatus.SUCCESS:
+        end_run_well(tx, services, agent, at=at)
+    else:
+        end_run_badly(tx, services, agent, event=RunEvent.FAILED, why=why, at=at)
 
 
 def settle_broken_run(

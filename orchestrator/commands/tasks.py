@@ -2,23 +2,22 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, tzinfo
 from typing import Any, Final
 
 from orchestrator.commands.command import Command, Context
 from orchestrator.commands.services import Services
 from orchestrator.commands.task_runs import pass_over, stop_runs
-from orchestrator.contracts.callers import AgentCaller, Caller
+from orchestrator.commands.task_views import sees_all_groups, task_view
+from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.errors import (
     ErrorCode,
     InvalidRequest,
-    InvalidSchedule,
     LimitExceeded,
     NotFound,
 )
 from orchestrator.contracts.ids import GroupFolder, RunId, TaskId, is_file_name, new_id
 from orchestrator.contracts.records.groups import Group
-from orchestrator.contracts.records.rights import Rights, least
+from orchestrator.contracts.records.rights import least
 from orchestrator.contracts.records.tasks import (
     CatchUp,
     ContextMode,
@@ -49,38 +48,6 @@ MAX_PROMPT_CHARS: Final = 32_000
 NamedTask = UpdateTask | PauseTask | ResumeTask | CancelTask | RunTask
 
 
-def task_view(task: Task) -> dict[str, object]:
-    """A task as agents and the command line see it; times in ISO 8601, both spellings of the schedule.
-
-    Source: contracts.md section 4, snapshots.
-    """
-    return {
-        "id": task.task_id,
-        "groupFolder": task.group,
-        "chatJid": task.chat_jid,
-        "title": task.title,
-        "prompt": task.prompt,
-        "scheduleType": task.kind.value,
-        "scheduleValue": task.schedule_value,
-        "schedule_type": task.kind.value,
-        "schedule_value": task.schedule_value,
-        "timezone": task.timezone,
-        "contextMode": task.context_mode.value,
-        "catchUp": task.catch_up.value,
-        "notify": task.notify,
-        "status": task.status.value,
-        "nextRun": _shown(task.next_run_at, task.timezone),
-        "next_run": _shown(task.next_run_at, task.timezone),
-        "lastRun": _shown(task.last_run_at, task.timezone),
-        "lastStatus": None if task.last_status is None else task.last_status.value,
-    }
-
-
-def sees_all_groups(caller: Caller, rights: Rights) -> bool:
-    """Whether the tasks of every group are shown: to main only while none but operators spoke to it."""
-    return not isinstance(caller, AgentCaller) or (caller.is_main and rights is Rights.OPERATOR)
-
-
 def schedule_task(tx: Transaction, context: Context, request: ScheduleTask) -> Mapping[str, object]:
     """Store a new task of a group. Raises InvalidRequest, InvalidSchedule, LimitExceeded."""
     group = _group_of(tx, context, request)
@@ -98,7 +65,7 @@ def schedule_task(tx: Transaction, context: Context, request: ScheduleTask) -> M
     task = _new_task(context, group, request)
     tasks.add(tx, task)
     _woken(tx)
-    return task_view(task)
+    return task_view(task, reader=context.caller)
 
 
 def update_task(tx: Transaction, context: Context, request: UpdateTask) -> Mapping[str, object]:
@@ -132,7 +99,7 @@ def update_task(tx: Transaction, context: Context, request: UpdateTask) -> Mappi
         )
         changed = replace(changed, next_run_at=first_run(schedule, now=context.at), failures=0)
     _write(tx, changed, was=task.status)
-    return task_view(changed)
+    return task_view(changed, reader=context.caller)
 
 
 def pause_task(tx: Transaction, context: Context, request: PauseTask) -> Mapping[str, object]:
@@ -141,7 +108,11 @@ def pause_task(tx: Transaction, context: Context, request: PauseTask) -> Mapping
     if task.status is TaskStatus.ACTIVE:
         task = _write(tx, replace(task, status=TASK.after(task.status, TaskEvent.PAUSED)), was=task.status)
     run = task_runs.started_of_task(tx, task.task_id)
-    return task_view(task) if run is None else {**task_view(task), "runUnderWay": run.run_id}
+    return (
+        task_view(task, reader=context.caller)
+        if run is None
+        else {**task_view(task, reader=context.caller), "runUnderWay": run.run_id}
+    )
 
 
 def resume_task(tx: Transaction, context: Context, request: ResumeTask) -> Mapping[str, object]:
@@ -165,7 +136,7 @@ def resume_task(tx: Transaction, context: Context, request: ResumeTask) -> Mappi
             paused_why=None,
         )
         task = _write(tx, resumed, was=task.status)
-    return task_view(task)
+    return task_view(task, reader=context.caller)
 
 
 def cancel_task(tx: Transaction, context: Context, request: CancelTask) -> Mapping[str, object]:
@@ -178,8 +149,11 @@ def cancel_task(tx: Transaction, context: Context, request: CancelTask) -> Mappi
     spare = caller.agent_id if isinstance(caller, AgentCaller) else None
     stopped = stop_runs(tx, context.services, task, spare=spare, at=context.at)
     if stopped is None:
-        return task_view(task)
-    return {**task_view(tasks.get(tx, task.task_id) or task), "stoppedRun": stopped.run_id}
+        return task_view(task, reader=context.caller)
+    return {
+        **task_view(tasks.get(tx, task.task_id) or task, reader=context.caller),
+        "stoppedRun": stopped.run_id,
+    }
 
 
 def run_task(tx: Transaction, context: Context, request: RunTask) -> Mapping[str, object]:
@@ -215,7 +189,7 @@ def list_tasks(tx: Transaction, context: Context, request: ListTasks) -> Mapping
     else:
         assert isinstance(caller, AgentCaller)
         found = tasks.of_group(tx, caller.group)
-    return {"tasks": [task_view(task) for task in found]}
+    return {"tasks": [task_view(task, reader=caller) for task in found]}
 
 
 def _new_task(context: Context, group: Group, request: ScheduleTask) -> Task:
@@ -347,16 +321,6 @@ def _word(kind: Any, value: str | None, field: str) -> Any:
         raise InvalidRequest(
             f"{field} {value!r} is not known.", suggestion=f"Use one of: {allowed}."
         ) from None
-
-
-def _shown(at: datetime | None, zone: str) -> str | None:
-    if at is None:
-        return None
-    try:
-        there: tzinfo = known_zone(zone)
-    except InvalidSchedule:  # one unreadable task must not hide the others
-        there = UTC
-    return at.astimezone(there).isoformat(timespec="seconds")
 
 
 def _new_target(tx: Transaction, request: ScheduleTask) -> Target:

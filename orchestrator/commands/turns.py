@@ -10,8 +10,8 @@ from orchestrator.commands.operator_alerts import tell_operators
 from orchestrator.commands.outgoing import OutgoingText, queue_notice, queue_text
 from orchestrator.commands.questions import withdraw_questions
 from orchestrator.commands.services import Services
-from orchestrator.commands.task_runs import end_run_badly, end_run_well, hold_run, note_output
-from orchestrator.contracts.ids import Jid, TurnId
+from orchestrator.commands.task_runs import end_run_with_turn, note_output
+from orchestrator.contracts.ids import Jid, MessageId, TurnId
 from orchestrator.contracts.records.agents import Agent, TurnOutcome
 from orchestrator.contracts.records.messages import MessageStatus, StoredMessage, TextSource
 from orchestrator.contracts.seams import Topic
@@ -20,9 +20,9 @@ from orchestrator.core.agents.provider_trouble import ProviderTrouble, trouble_o
 from orchestrator.core.backoff import delay_s
 from orchestrator.core.chat.death import FIRST_WAIT_S, DeathCause, after_death
 from orchestrator.core.states.message import MESSAGE, MessageEvent
-from orchestrator.core.states.task_run import RunEvent
 from orchestrator.core.wording import Say
 from orchestrator.store import agents, messages, notices, outbox, sessions
+from orchestrator.store import waits as open_waits
 from orchestrator.store.database import Transaction
 
 MOST_HOLD_S: Final = 300.0
@@ -96,19 +96,35 @@ def _given_turn(tx: Transaction, agent: Agent, named: TurnId, inputs: Sequence[s
     return next((each.turn_id for each in held), None)
 
 
-def take_pair(tx: Transaction, key: PairKey, text: OutgoingText, *, at: datetime) -> bool:
-    """Take what the agent printed: count it, and put its text into the outbox. Whether the text is there now.
-
-    False for one that repeats what a request of this turn sent, for one of a task that keeps what it says
-    to itself, and for a pair that was taken before. A pair of no turn is an effect of the agent's.
-    """
+def count_pair(tx: Transaction, key: PairKey) -> bool:
+    """Count a pair for its turn; one of no turn is an effect of the agent's. False if it was counted before:
+    its output is read again from the first byte."""
     agent_id = key.agent.agent_id
-    is_silent = key.agent.task_run_id is not None and not note_output(tx, agent_id, text.text)
+    if not agents.count_pair(tx, agent_id, key.ordinal):
+        return False
     turn = None if key.turn_id is None else agents.turn(tx, agent_id, key.turn_id)
     if turn is None:
         agents.count_effect(tx, agent_id)
     else:
         agents.count_output(tx, agent_id, turn.turn_id)
+    return True
+
+
+def take_pair(
+    tx: Transaction, key: PairKey, text: OutgoingText, *, at: datetime, reply_to: MessageId | None = None
+) -> bool:
+    """Take what the agent printed: count it, and put its text into the outbox. Whether the text is there now.
+
+    False for one that repeats what a request of this turn sent, for one of a task that keeps what it says
+    to itself, and for a pair that was taken before.
+    reply_to: the message that it quotes.
+    """
+    if not count_pair(tx, key):
+        return False
+    agent_id = key.agent.agent_id
+    is_silent = key.agent.task_run_id is not None and not note_output(tx, agent_id, text.text)
+    turn = None if key.turn_id is None else agents.turn(tx, agent_id, key.turn_id)
+    if turn is not None:
         said = outbox.requested_texts(tx, agent_id, since=turn.started_at)
         if _folded(text.text) in {_folded(each) for each in said}:
             return False
@@ -123,6 +139,7 @@ def take_pair(tx: Transaction, key: PairKey, text: OutgoingText, *, at: datetime
         at=at,
         agent_id=agent_id,
         turn_id=key.turn_id,
+        reply_to=reply_to,
     )
 
 
@@ -159,10 +176,12 @@ def end_turn(
     given = [each for each in messages.of_agent(tx, agent.agent_id) if _is_in(each, turn_id)]
     has_effects = turn.effects > 0
     incident = None
-    if event.status is TurnStatus.ERROR:
+    # Some programs end well, and in silence, where their provider let them down.
+    is_silent = event.status is TurnStatus.SUCCESS and not has_effects and provider_failure is not None
+    if event.status is TurnStatus.ERROR or is_silent:
         code = None if event.error is None else event.error.code
         incident = incident_of(tx, services, agent, code, provider_failure, at=at)
-    if event.status is TurnStatus.SUCCESS:
+    if event.status is TurnStatus.SUCCESS and incident is None:
         _settle_well(tx, services, agent, turn_id, given, has_effects=has_effects, at=at)
     elif incident is not None and not has_effects:
         hold(tx, services, agent, given, incident=incident, at=at)
@@ -171,28 +190,12 @@ def end_turn(
         break_off(tx, services, agent, given, has_effects=has_effects, cause=cause, at=at)
     if agent.task_run_id is not None:
         waits = incident is not None and not has_effects
-        _end_run(tx, services, agent, event, waits=waits, at=at)
+        end_run_with_turn(tx, services, agent, event, waits=waits, at=at)
     agents.end_joined_turns(tx, agent.agent_id, at=at)
+    if open_waits.end_of_waiter(tx, agent.agent_id):
+        tx.wake(Topic.AGENTS)
     withdraw_questions(tx, services, agent.agent_id, at=at)
     note_progress(tx, agent.chat_jid)
-
-
-def _end_run(
-    tx: Transaction, services: Services, agent: Agent, event: TurnEnded, *, waits: bool, at: datetime
-) -> None:
-    """What the end of its one turn means for a task's run. Of one that was cancelled its burial tells why.
-
-    waits: it failed for a reason that is not its own.
-    """
-    if event.status is TurnStatus.CANCELLED:
-        return
-    why = event.error.message or event.error.code if event.error is not None else event.status.value
-    if event.status is TurnStatus.SUCCESS:
-        end_run_well(tx, services, agent, at=at)
-    elif waits:
-        hold_run(tx, agent, why=why, at=at)
-    else:
-        end_run_badly(tx, services, agent, event=RunEvent.FAILED, why=why, at=at)
 
 
 def _settle_well(
@@ -218,7 +221,7 @@ def _settle_well(
         was=MessageStatus.DISPATCHED,
         now=MESSAGE.after(MessageStatus.DISPATCHED, MessageEvent.ANSWERED),
     )
-    if unanswered and not again:
+    if len(unanswered) > len(again):  # the others are given once more, and hear of it then
         incident = f"empty:{agent.agent_id}:{turn_id}"
         queue_notice(tx, services, chat=agent.chat_jid, what=Say.EMPTY_ANSWER, incident=incident, at=at)
     notices.close(tx, f"{_REFUSED_DETAILS}:{agent.group}")

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, TurnId
 from orchestrator.contracts.records.agents import Agent
+from orchestrator.contracts.records.tokens import Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,4 +40,14 @@ def caller_of(agent: Agent) -> AgentCaller:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyCaller:
+    """A program outside, known by an API key that the operator made for it."""
+
+    name: str
+    scopes: frozenset[Scope]
+
+
 Caller = HostCaller | OperatorCaller | AgentCaller
+ApiCaller = OperatorCaller | KeyCaller | AgentCaller
+"""Who may stand behind the bearer of a request over HTTP."""

@@ -31,6 +31,7 @@ CHAT_ID: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*:[^\s:]{1,200}|[^\s@:]{1,200
 """A network of ours and a name, such as `console:main`, or `local@server` as WhatsApp has them."""
 MAX_NETWORK_ID_BYTES: Final = 256
 _NEVER_IN_NETWORK_IDS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_OWN: Final = "@"
 _ID_ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
@@ -68,3 +69,18 @@ def is_network_id(text: str) -> bool:
 def group_box(folder: GroupFolder) -> BoxName:
     """The box of the agent that holds the group's chat."""
     return BoxName(folder)
+
+
+def own_box(agent_id: AgentId) -> BoxName:
+    """The box of an agent that has one for itself: a child, or one run of an isolated task."""
+    return BoxName(f"{_OWN}{agent_id}")
+
+
+def agent_of_box(box: BoxName) -> AgentId:
+    """Whose box it is, of one that an agent has for itself."""
+    return AgentId(box.removeprefix(_OWN))
+
+
+def is_own_box(box: BoxName) -> bool:
+    """Whether it is the box of one agent, which goes with it."""
+    return box.startswith(_OWN)

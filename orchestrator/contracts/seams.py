@@ -3,7 +3,7 @@
 Obligations are in the docstrings; one agreement suite a Protocol runs over all implementations.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -11,8 +11,8 @@ from typing import Protocol
 
 from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, MessageId, TurnId
-from orchestrator.contracts.records.agents import ExitStatus, StopReach
-from orchestrator.contracts.records.egress import EgressPolicy, ProviderCall, Secret
+from orchestrator.contracts.records.agents import ExitStatus
+from orchestrator.contracts.records.egress import AgentAnswer, AgentCall, EgressPolicy, ProviderCall, Secret
 from orchestrator.contracts.records.groups import Chat
 from orchestrator.contracts.records.launch import LaunchPlan
 from orchestrator.contracts.records.messages import InboundMessage, OutboundMessage, Receipt, ReceivedFile
@@ -48,6 +48,8 @@ class Topic(StrEnum):
     ALERTS = "alerts"
     CHATS = "chats"
     CHAT_VIEW = "chat_view"
+    EVENTS = "events"
+    AGENTS = "agents"
 
 
 class Listener(Protocol):
@@ -182,13 +184,11 @@ class AgentHandle(Protocol):
         ...
 
     async def write_input(self, line: bytes) -> None:
-        """Write standard input to its end and close it. An agent that never reads cannot hold us for
-        ever: the caller bounds the wait. Raises StartFailed when the agent is gone."""
+        """Write standard input and close it; the caller bounds the wait. Raises StartFailed if it is gone."""
         ...
 
     def output(self) -> AsyncIterator[bytes]:
-        """Standard output in chunks until its end. Reading slowly slows the agent, never our memory.
-        May be iterated once."""
+        """Standard output in chunks until its end; iterated once. Reading slowly slows the agent."""
         ...
 
     def log_output(self) -> AsyncIterator[bytes]:
@@ -229,13 +229,22 @@ class Runner(Protocol):
         """Start it; the walls stand when this returns. Raises StartFailed or Unavailable (engine away)."""
         ...
 
-    async def stop_leftovers(
-        self, instance_id: str, refs: Sequence[tuple[AgentId, str | None]]
-    ) -> list[AgentId]:
-        """At a start: kill what an earlier process of this instance left, verify it, remove it.
+    async def adopt(self, instance_id: str, agent_id: AgentId, ref: str) -> AgentHandle | None:
+        """At a start: an agent that outlived an earlier process of this instance; its output comes again from
+        its first byte. None where this runner can't go on with it. Raises Unavailable."""
+        ...
 
-        refs: agents that the store believes alive, with their `process_ref` (None: crashed before it
-        was stored; the runner finds it by label if it can). Returns those that could not be verified dead.
+    async def stop_leftovers(
+        self,
+        instance_id: str,
+        refs: Sequence[tuple[AgentId, str | None]],
+        *,
+        spare: Collection[AgentId] = (),
+    ) -> list[AgentId]:
+        """At a start: kill what an earlier process of this instance left but for `spare`, and remove it.
+
+        refs: agents that the store believes alive, with their `process_ref`; None: the runner finds it by
+        label if it can. Returns those that could not be verified dead.
         """
         ...
 
@@ -265,6 +274,14 @@ class Resolver(Protocol):
 
     async def addresses(self, host: str) -> list[str]:
         """What the name stands for now, best first; empty if nobody knows it."""
+        ...
+
+
+class AgentApi(Protocol):
+    """What agents may ask of the orchestrator over HTTP, each through its own socket."""
+
+    async def answer(self, call: AgentCall) -> AgentAnswer:
+        """The answer, refusals too. Cancelled when the agent hangs up: what was begun goes on."""
         ...
 
 
@@ -333,26 +350,6 @@ class BoxPort(Protocol):
 
     async def read_acks(self) -> dict[TurnId, object]:
         """The `TurnAck` or `TurnEnded` of `acks/*.json` as JSON types, by turn id; others are left out."""
-        ...
-
-
-class AgentControl(Protocol):
-    """What commands may ask of running agents."""
-
-    async def close_chat(self, chat: Jid) -> None:
-        """Let the agent that holds this chat finish its turn and exit, so that the next one starts afresh."""
-        ...
-
-    async def hand_over_answers(self, agent_id: AgentId) -> None:
-        """Give a running agent the stored answers to its questions that it was not given before."""
-        ...
-
-    async def stop_chat(self, chat: Jid) -> StopReach:
-        """Stop all agents at work in this chat, those of tasks too, and fail what they were given."""
-        ...
-
-    async def stop_answer(self, chat: Jid) -> StopReach:
-        """Stop the agent that is about to answer this chat, and fail what it was given; tasks go on."""
         ...
 
 

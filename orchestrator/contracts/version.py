@@ -4,4 +4,4 @@ from typing import Final
 
 VERSION: Final = "0.1.0"
 IMAGE: Final = f"dovecote-agent:{VERSION}"
-"""The agent image that this version builds and runs."""
+"""The agent image of this version that was built last; a checkout runs the one of its own files."""

@@ -4,31 +4,44 @@ A turn needs a running slot; an agent's container needs a live slot. Parents tha
 agents hold no running slot.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from orchestrator.contracts.ids import GroupFolder
+
+_MOST_KEPT: Final = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
     """A group with work. since_seq: its oldest waiting message. last_served: a counter that grows with
-    each admission; 0 is never."""
+    each admission; 0 is never. tree: of a spawned agent; None: it holds a chat or is a task."""
 
     group: GroupFolder
     since_seq: int
     last_served: int
+    tree: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Live:
     """A group's running agent. is_busy: it is in a turn, and holds a running slot unless is_waiting: that
-    turn waits for a person. idle_since: seconds on a growing clock."""
+    turn waits for a person or an agent. idle_since: seconds on a growing clock. has_children: they would end
+    with it, so it is not closed for others. tree: that it belongs to."""
 
     group: GroupFolder
     is_busy: bool
     idle_since: float | None
     is_waiting: bool = False
+    has_children: bool = False
+    tree: str | None = None
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether it holds a running slot."""
+        return self.is_busy and not self.is_waiting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,40 +58,93 @@ def choose(waiting: Sequence[Waiting], live: Sequence[Live], *, max_running: int
 
     The group that was served longest ago is first, among those the one waiting longest: so none comes
     twice before another came once. A start that only a live slot is missing for keeps its running slot,
-    and an idle agent is closed for it; the start follows when that one is gone.
+    and an idle agent is closed for it; the start follows when that one is gone. Of a tree not more than half
+    of each is taken while others wait, and some live slots are kept for chats; but one agent of each tree may
+    always be at work, so that nobody waits for who can't start.
     """
     order = sorted(waiting, key=lambda entry: (entry.last_served, entry.since_seq))
-    agents = {agent.group: agent for agent in live}
-    closable = _closable(agents, [entry.group for entry in order])
-    free_running = max_running - sum(agent.is_busy and not agent.is_waiting for agent in live)
-    free_live = max_live - len(agents)
-    start, feed, close = list[GroupFolder](), list[GroupFolder](), list[GroupFolder]()
-    for entry in order:
-        agent = agents.get(entry.group)
+    choice = _Choice(order, live, max_running=max_running, max_live=max_live)
+    put_off = [entry for entry in order if not choice.take(entry, is_shared=True)]
+    others = [entry for entry in choice.left(order) if entry not in put_off]
+    for entry in put_off:
+        if all(other.tree == entry.tree for other in others):
+            choice.take(entry, is_shared=False)
+    return Decision(start=tuple(choice.start), feed=tuple(choice.feed), close=tuple(choice.close))
+
+
+class _Choice:
+    """A decision in the making, and what of the slots is left for it."""
+
+    def __init__(
+        self, order: Sequence[Waiting], live: Sequence[Live], *, max_running: int, max_live: int
+    ) -> None:
+        self.start = list[GroupFolder]()
+        self.feed = list[GroupFolder]()
+        self.close = list[GroupFolder]()
+        self._max_running, self._max_live = max_running, max_live
+        self._agents = {agent.group: agent for agent in live}
+        self._closable = _closable(self._agents, [entry.group for entry in order])
+        self._free_running = max_running - sum(agent.is_at_work for agent in live)
+        self._free_live = max_live - len(self._agents)
+        self._of_tree = Counter(agent.tree for agent in live)
+        self._at_work = Counter(agent.tree for agent in live if agent.is_at_work)
+
+    def left(self, order: Sequence[Waiting]) -> list[Waiting]:
+        """Those that nothing was decided for."""
+        served = {*self.start, *self.feed}
+        return [entry for entry in order if entry.group not in served]
+
+    def take(self, entry: Waiting, *, is_shared: bool) -> bool:
+        """Decide for one that waits; False if it is put off for others. is_shared: others wait as well."""
+        agent = self._agents.get(entry.group)
         if agent is not None and agent.is_busy:
-            feed.append(entry.group)
-            continue
-        if free_running <= 0 or entry.group in close:
-            continue
+            self.feed.append(entry.group)
+            return True
+        if self._free_running <= 0 or entry.group in self.close:
+            return True
+        if agent is None and not self._may_start(entry, is_shared=is_shared):
+            return False
         if agent is not None:
-            feed.append(entry.group)
-            closable.remove(entry.group)
-        elif free_live > 0:
-            start.append(entry.group)
-            free_live -= 1
-        elif closable:
-            close.append(closable.pop(0))
+            self.feed.append(entry.group)
+            self._closable = [group for group in self._closable if group != entry.group]
+        elif self._free_live > 0:
+            self._start(entry)
+        elif self._closable:
+            self.close.append(self._closable.pop(0))
         else:
-            continue
-        free_running -= 1
-    return Decision(start=tuple(start), feed=tuple(feed), close=tuple(close))
+            return True
+        self._free_running -= 1
+        return True
+
+    def _start(self, entry: Waiting) -> None:
+        self.start.append(entry.group)
+        self._free_live -= 1
+        self._of_tree[entry.tree] += 1
+        self._at_work[entry.tree] += 1
+
+    def _may_start(self, entry: Waiting, *, is_shared: bool) -> bool:
+        """Whether a spawned agent takes no more than its share."""
+        tree = entry.tree
+        if tree is None or self._at_work[tree] == 0:
+            return True
+        if self._free_live <= _kept_for_chats(self._max_live):
+            return False
+        if not is_shared:
+            return True
+        is_running_fair = self._at_work[tree] < max(1, self._max_running // 2)
+        return is_running_fair and self._of_tree[tree] < max(1, self._max_live // 2)
+
+
+def _kept_for_chats(max_live: int) -> int:
+    """Live slots that no spawned agent takes: 4 of the usual 20."""
+    return min(_MOST_KEPT, max_live // 5)
 
 
 def _closable(agents: Mapping[GroupFolder, Live], order: Sequence[GroupFolder]) -> list[GroupFolder]:
     """The idle agents, in the order in which they may go: the longest idle first, and only then those
     that somebody waits for, the last in the order first. Without these a group could be kept out by
     chats that are never quiet."""
-    idle = [agent for agent in agents.values() if not agent.is_busy]
+    idle = [agent for agent in agents.values() if not agent.is_busy and not agent.has_children]
     unwanted = [agent for agent in idle if agent.group not in order]
     longest_first = sorted(unwanted, key=lambda agent: agent.idle_since or 0.0)
     wanted = {agent.group for agent in idle} & set(order)

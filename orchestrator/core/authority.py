@@ -20,6 +20,7 @@ class Target:
     """What a command touches. is_registered: whether the chat or group it names is registered.
 
     task_id: of a task that is named by its id. asked_group: the group that is said to be its own.
+    is_beyond: it reaches beyond the caller's own chat and group by what it names.
     """
 
     chat_jid: Jid | None
@@ -27,6 +28,7 @@ class Target:
     is_registered: bool
     task_id: str | None = None
     asked_group: GroupFolder | None = None
+    is_beyond: bool = False
 
 
 class _Kind(StrEnum):
@@ -105,6 +107,11 @@ _RULES: Final[Mapping[str, Mapping[_Kind, _Rule]]] = {
     "post_message": {_Kind.HOST: _any_registered_chat, _Kind.OPERATOR: _any_registered_chat},
     **dict.fromkeys(("schedule_task", "list_tasks"), _OWN_TASKS),
     **dict.fromkeys(("update_task", "pause_task", "resume_task", "cancel_task", "run_task"), _NAMED_TASKS),
+    **dict.fromkeys(
+        ("spawn_agent", "get_agent_status", "terminate_agent", "report_progress"),
+        dict.fromkeys((_Kind.HOST, _Kind.OPERATOR, _Kind.MAIN_AGENT, _Kind.AGENT), _anything),
+    ),
+    "manage_workspaces": {_Kind.HOST: _anything, _Kind.OPERATOR: _anything},
     "manage_groups": {_Kind.HOST: _anything, _Kind.OPERATOR: _anything},
     "decide_proposal": {_Kind.HOST: _anything, _Kind.OPERATOR: _anything},
     "register_group": {
@@ -120,8 +127,10 @@ _RULES: Final[Mapping[str, Mapping[_Kind, _Rule]]] = {
         _Kind.REGISTRAR: _own_group,
     },
 }
-_WITHOUT_EFFECT: Final = frozenset({"list_tasks", "refresh_groups"})
+_WITHOUT_EFFECT: Final = frozenset({"list_tasks", "refresh_groups", "get_agent_status", "report_progress"})
 """They only look: there is nothing that an operator could be asked to confirm."""
+_WITHOUT_CHAT: Final = frozenset({"spawn_agent", "get_agent_status", "terminate_agent", "report_progress"})
+"""What an agent may that may not speak in its group's chat: nothing that people would see there."""
 
 
 def allow(
@@ -131,16 +140,23 @@ def allow(
     *,
     rights: Rights = Rights.OPERATOR,
     register_from: Collection[str] = (),
+    may_chat: bool = True,
 ) -> None:
     """Return if `caller` may do this to `target`. Raises Forbidden, NotFound or ConfirmationNeeded.
 
     rights: of those whose words an agent was given; an effect beyond its own chat and group needs an
-    operator's. register_from: folders of the groups that may register others, as main may.
+    operator's. register_from: folders of the groups that may register others, as main may. may_chat: whether
+    an agent has the right to speak in its group's chat.
     """
     kind = _kind(caller, register_from)
     rule = _rule(command, kind)
     if rule is None:
         raise Forbidden(f"The {kind} may not use {command}.", suggestion="Ask the operator to do it.")
+    if isinstance(caller, AgentCaller) and not may_chat and command not in _WITHOUT_CHAT:
+        raise Forbidden(
+            f"This agent was started without the right chat, so it may not use {command}.",
+            suggestion="Put it into your result: whoever started you gets it.",
+        )
     rule(caller, target)
     if isinstance(caller, AgentCaller) and rights is not Rights.OPERATOR and _is_beyond(caller, target):
         refusal = Forbidden if command in _WITHOUT_EFFECT else ConfirmationNeeded
@@ -163,6 +179,8 @@ def _rule(command: str, kind: _Kind) -> _Rule | None:
 
 
 def _is_beyond(caller: AgentCaller, target: Target) -> bool:
+    if target.is_beyond:
+        return True
     return target.chat_jid not in (None, caller.chat_jid) or target.group not in (None, caller.group)
 
 

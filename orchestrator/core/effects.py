@@ -5,8 +5,8 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from orchestrator.core.effect_words import effect_word
 from orchestrator.core.text_cleaning import clean_name, clean_text, show_unseen
-from orchestrator.core.wording import effect_word
 
 MAX_EFFECT_CHARS: Final = 12_000
 """More than this is not read before it is confirmed."""
@@ -15,7 +15,7 @@ _INDENT: Final = "  "
 _LINE_CHARS: Final = 200
 _LINE_ENDS: Final = re.compile("[\n\u2028\u2029]")
 """What any network may show as the end of a line."""
-_NOT_SHOWN: Final = frozenset({"type", "requestId", "timestamp"})
+_NOT_SHOWN: Final = frozenset({"type", "requestId", "timestamp", "idempotencyKey"})
 """What tells nothing about the effect."""
 
 
@@ -44,6 +44,8 @@ def _shown(value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, list | tuple):
         return ", ".join(clean_name(str(each)) for each in value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{clean_name(str(name))}: {_shown(each)}" for name, each in value.items())
     return str(value)
 
 

@@ -73,6 +73,11 @@ class Say(StrEnum):
     CHANNEL_DOWN = "channel_down"
     CHANNEL_UNLINKED = "channel_unlinked"
     CHANNEL_WELL = "channel_well"
+    CHAT_ASKED = "chat_asked"
+    CHAT_ALERT = "chat_alert"
+    CHAT_MET = "chat_met"
+    CHATS_MANY = "chats_many"
+    CHAT_LEFT = "chat_left"
     BOUND_SENDER = "bound_sender"
     BOUND_CHAT = "bound_chat"
     BOUND_BOTS = "bound_bots"
@@ -89,6 +94,7 @@ class Say(StrEnum):
     ANSWER_NO_SUCH_OPTION = "answer_no_such_option"
     PROPOSAL_ASKED = "proposal_asked"
     PROPOSAL_ALERT = "proposal_alert"
+    WORKSPACE_ASKED = "workspace_asked"
     PROPOSAL_DONE = "proposal_done"
     PROPOSAL_FAILED = "proposal_failed"
     PROPOSAL_DECLINED = "proposal_declined"
@@ -115,6 +121,7 @@ class Say(StrEnum):
     STATUS_USED_WITH_COST = "status_used_with_cost"
     STATUS_BUDGET_SPENT = "status_budget_spent"
     STATUS_QUESTION = "status_question"
+    STATUS_PROPOSAL = "status_proposal"
     STATUS_NEXT_TASK = "status_next_task"
     STATUS_NO_TASK = "status_no_task"
     NO_TASKS = "no_tasks"
@@ -255,6 +262,23 @@ ENGLISH: Final[Mapping[Say, str]] = {
     Say.CHANNEL_DOWN: "{channel} can't be reached again and again; I keep trying. The reason: {why}.",
     Say.CHANNEL_UNLINKED: "{channel} needs you: {why}. `{command}` links it again.",
     Say.CHANNEL_WELL: "{channel} is connected again.",
+    Say.CHAT_ASKED: (
+        "{number}: I was added to the group “{name}”. Shall the assistant answer there, whenever somebody "
+        "calls it by {trigger}? Write /yes {number} or /no {number} within 24 hours.\n{effect}"
+    ),
+    Say.CHAT_ALERT: (
+        "{number}: I was added to the group “{name}”. Shall the assistant answer there, whenever somebody "
+        "calls it by {trigger}? Within 24 hours: dovecote proposal confirm {number}, or decline {number}."
+        "\n{effect}"
+    ),
+    Say.CHAT_MET: (
+        "I was added to the group “{name}” and answer there, whenever somebody calls the assistant by "
+        "{trigger}. To end that: dovecote group remove {folder}"
+    ),
+    Say.CHATS_MANY: (
+        "I was added to more groups than I ask about at once. To see them all: dovecote whatsapp groups"
+    ),
+    Say.CHAT_LEFT: "I am not in the group “{name}” any more, so the assistant can't answer there.",
     Say.BOUND_SENDER: (
         "{name}, you have called me very often within an hour. "
         "I read on, and answer you again from {time} on."
@@ -284,6 +308,10 @@ ENGLISH: Final[Mapping[Say, str]] = {
     Say.PROPOSAL_ALERT: (
         "{number}: the assistant of “{group}” wants to {wish}. Others than operators spoke to it, so I ask. "
         "Within 24 hours: dovecote proposal confirm {number}, or decline {number}.\n{effect}"
+    ),
+    Say.WORKSPACE_ASKED: (
+        "The {who} asks that helpers may work in a directory of this machine:\n> {path}\n"
+        "To allow it: dovecote workspace approve PATH; to refuse it: dovecote workspace reject PATH."
     ),
     Say.PROPOSAL_DONE: "{number} is done ({wish}).",
     Say.PROPOSAL_FAILED: "{number} could not be done ({wish}). {why}",
@@ -327,6 +355,7 @@ ENGLISH: Final[Mapping[Say, str]] = {
     Say.STATUS_USED_WITH_COST: "Used today: {tokens} tokens; this month: {usd} US dollars.",
     Say.STATUS_BUDGET_SPENT: "It pauses, since its budget is used up.",
     Say.STATUS_QUESTION: "Question {number} waits for an answer: /answer.",
+    Say.STATUS_PROPOSAL: "Proposal {number} waits for your word: /yes {number} or /no {number}.",
     Say.STATUS_NEXT_TASK: "Next task: “{title}”, {time}.",
     Say.STATUS_NO_TASK: "No task is planned.",
     Say.NO_TASKS: "There are no tasks here.",
@@ -334,47 +363,6 @@ ENGLISH: Final[Mapping[Say, str]] = {
     Say.TASK_RESTS: "{number}. “{title}”, paused",
     Say.TASKS_MORE: "… and {count} more.",
 }
-
-EFFECTS: Final[Mapping[str, str]] = {
-    "send_message": "send a message to another chat",
-    "schedule_task": "plan a task for another group",
-    "update_task": "change a task of another group",
-    "pause_task": "pause a task of another group",
-    "resume_task": "resume a task of another group",
-    "cancel_task": "cancel a task of another group",
-    "run_task": "run a task of another group",
-    "register_group": "make a chat one of its groups",
-}
-"""What a command does, as the end of `wants to …`."""
-
-_EFFECT_WORDS: Final[Mapping[str, str]] = {
-    "chatJid": "chat",
-    "jid": "chat",
-    "groupFolder": "group",
-    "taskId": "task",
-    "prompt": "what to do",
-    "scheduleType": "kind of schedule",
-    "scheduleValue": "when",
-    "contextMode": "conversation",
-    "catchUp": "missed runs",
-    "notify": "tells the chat",
-    "triggerPattern": "answers to",
-    "requiresTrigger": "only when called",
-    "assistantName": "name of the assistant",
-    "replyTo": "answers message",
-    "sender": "shown as",
-}
-
-
-def effect_of(command: str) -> str:
-    """What a command does, as the end of `wants to …`; of one that is not known here its name."""
-    return EFFECTS.get(command, command)
-
-
-def effect_word(field: str) -> str:
-    """What people call a field of a request: `when` for `scheduleValue`."""
-    return _EFFECT_WORDS.get(field, field)
-
 
 CATALOGUES: Final[Mapping[str, Mapping[Say, str]]] = {"en": ENGLISH}
 """Language to sentences. What a catalogue lacks is said in English."""

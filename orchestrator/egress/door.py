@@ -11,8 +11,10 @@ import structlog
 
 from orchestrator.contracts.records.egress import EgressPolicy, ProviderCall, ProviderFailure
 from orchestrator.contracts.records.providers import WireFormat
+from orchestrator.contracts.seams import AgentApi
 from orchestrator.core.sandbox.refusal import Refusal, forbidden
 from orchestrator.core.sandbox.request_rules import framing_refusal
+from orchestrator.egress.agent_calls import AgentCalls
 from orchestrator.egress.agent_side import AgentSide, closing
 from orchestrator.egress.provider_calls import ProviderCalls
 from orchestrator.egress.provider_exchange import CallParts
@@ -37,6 +39,7 @@ class Door:
         upstream: Upstream | None,
         route: Route,
         parts: CallParts,
+        agent_api: AgentApi | None = None,
     ) -> None:
         self._policy = policy
         self._place = place
@@ -45,6 +48,7 @@ class Door:
         self._turned_away = 0
         self._last_failure: ProviderCall | None = None
         self._tunnels = Tunnels(policy, route, parts.clock)
+        self._ours = None if agent_api is None else AgentCalls(policy, agent_api)
         self._calls: ProviderCalls | None = None
         if policy.api is not None and upstream is not None:
             self._calls = ProviderCalls(policy, policy.api, upstream, parts, on_end=self._remember)
@@ -136,6 +140,8 @@ class Door:
         if method == "CONNECT":
             await side.body(at_most=0)
             return await self._tunnels.serve(request.target.decode("ascii"), side, reader, writer)
+        if self._ours is not None and self._ours.serves(request):
+            return await self._ours.serve(request, side)
         if self._calls is None:
             return forbidden("This agent has no provider behind the proxy.")
         return await self._calls.serve(request, side)

@@ -15,7 +15,7 @@ import structlog
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.os_errors import unusable
 from orchestrator.contracts.records.egress import EgressPolicy, ProviderCall
-from orchestrator.contracts.seams import Clock, Resolver, UsageMeter
+from orchestrator.contracts.seams import AgentApi, Clock, Resolver, UsageMeter
 from orchestrator.core.sandbox.egress_rules import Address
 from orchestrator.egress.door import Door
 from orchestrator.egress.look_up import SystemResolver, is_this_machine
@@ -61,7 +61,9 @@ class EgressProxy:
         route: Route,
         parts: CallParts,
         tls: Callable[[], ssl.SSLContext],
+        agent_api: AgentApi | None = None,
     ) -> None:
+        self._agent_api = agent_api
         self._directory = directory
         self._route = route
         self._parts = parts
@@ -90,7 +92,7 @@ class EgressProxy:
             listener = await asyncio.to_thread(place.listen)
         except OSError as error:
             raise unusable(place.path, error) from None
-        door = Door(policy, place, upstream, self._route, self._parts)
+        door = Door(policy, place, upstream, self._route, self._parts, self._agent_api)
         serving = self._parts.tasks.create_task(door.serve(listener), name=f"egress of {policy.agent_id}")
         opened = OpenDoor(door, serving)
         self._doors[policy.agent_id] = opened
@@ -123,10 +125,12 @@ async def opened_egress(
     dial: Dial = dial_tcp,
     is_ours: Callable[[Address], bool] = is_this_machine,
     tls: Callable[[], ssl.SSLContext] = httpx.create_ssl_context,
+    agent_api: AgentApi | None = None,
 ) -> AsyncIterator[EgressProxy]:
     """The proxy while the block runs. directory: of ours alone, holds one directory an agent.
 
-    resolver, dial, is_ours, tls: the network; a test brings its own.
+    resolver, dial, is_ours, tls: the network; a test brings its own. agent_api: what answers agents that
+    ask for others.
     """
     look_ups = ThreadPoolExecutor(_LOOK_UPS, thread_name_prefix="egress look-up")
     # One: large bodies of many agents are read one after the other, beside the loop.
@@ -136,7 +140,7 @@ async def opened_egress(
     try:
         async with asyncio.TaskGroup() as tasks:
             parts = CallParts(meter=meter, clock=clock, threads=bodies, tasks=tasks)
-            proxy = EgressProxy(directory, route, parts, tls)
+            proxy = EgressProxy(directory, route, parts, tls, agent_api)
             try:
                 yield proxy
             finally:

@@ -11,10 +11,11 @@ from orchestrator.commands.definitions import GLOBAL
 from orchestrator.commands.services import Services
 from orchestrator.commands.snapshots import BoxSnapshots
 from orchestrator.contracts.errors import DovecoteError
-from orchestrator.contracts.ids import TurnId
+from orchestrator.contracts.ids import BoxName, TurnId
 from orchestrator.contracts.records.definitions import Definition
 from orchestrator.contracts.records.groups import Group
-from orchestrator.contracts.records.launch import AgentPlaces, LaunchPlan, ResourceLimits
+from orchestrator.contracts.records.launch import SCRATCH_TARGET, AgentPlaces, LaunchPlan, ResourceLimits
+from orchestrator.contracts.records.spawns import SpawnedAgent
 from orchestrator.contracts.wire.container_io import ContainerInput
 from orchestrator.core.agents.definition import DRIVERS_WITHOUT_A_MODEL
 from orchestrator.core.agents.environment import build_environment, inherited_by
@@ -30,8 +31,10 @@ from orchestrator.engine.program_launch import (
     recipe_of,
     wire_definition,
 )
+from orchestrator.engine.session_homes import session_home
 from orchestrator.engine.way_out import WayOut
 from orchestrator.engine.work import FirstInput
+from orchestrator.settings.tree import Settings
 from orchestrator.shipped import template_for
 from orchestrator.store.group_files import give_home, give_workspace
 from orchestrator.store.group_folders import create_group_folder, group_workspace
@@ -41,11 +44,16 @@ _LABEL_DEADLINE: Final = timedelta(days=1)
 
 
 async def prepare_places(
-    services: Services, group: Group, identity: Identity, box: str, definition: Definition
+    services: Services,
+    group: Group,
+    identity: Identity,
+    box: BoxName,
+    box_path: str,
+    definition: Definition,
 ) -> AgentPlaces:
     """Make what the agent's mounts need: its workspace, its session home, the shared workspace."""
     paths = services.paths
-    home = paths.sessions / group.folder / definition.provider.name
+    home = session_home(paths, group.folder, box, definition.provider)
 
     def prepare() -> AgentPlaces:
         if not os.path.lexists(group_workspace(paths.groups, group.folder)):
@@ -54,7 +62,7 @@ async def prepare_places(
         shared = paths.groups / GLOBAL / "workspace"
         shared.mkdir(mode=0o755, parents=True, exist_ok=True)
         give_home(home, uid=identity.uid, gid=identity.uid)
-        return AgentPlaces(workspace=workspace, shared=shared, box=Path(box), home=home)
+        return AgentPlaces(workspace=workspace, shared=shared, box=Path(box_path), home=home)
 
     return await asyncio.to_thread(prepare)
 
@@ -104,7 +112,7 @@ async def plan_for_group(
         program=provider.program,
         toolsets=definition.tools,
         inherited=None if ours is None else inherited_by(definition, ours),
-        variables=build_environment(definition, run, recipe, ours),
+        variables=build_environment(definition, run, recipe, ours) | _scratch_variable(places),
         more_mounts=(*laid, *extra_mounts(definition), *egress_mounts(way_out)),
     )
 
@@ -119,6 +127,7 @@ def container_input(
     *,
     turn_id: TurnId,
     has_walls: bool,
+    spawned: SpawnedAgent | None = None,
 ) -> ContainerInput:
     """What the agent reads on standard input, in both spellings. Source: contracts.md section 1."""
     return ContainerInput(
@@ -131,7 +140,9 @@ def container_input(
         assistant_name=group.assistant_name,
         agent_id=identity.agent_id,
         tree_id=identity.tree_id,
-        is_main=group.is_main,
+        parent_agent_id=None if spawned is None else spawned.agent.parent_agent_id,
+        depth=0 if spawned is None else spawned.agent.depth,
+        is_main=group.is_main if spawned is None else spawned.agent.is_main,
         turn_id=turn_id,
         session_id=given.session_id,
         tasks_snapshot=snapshots.tasks,
@@ -139,13 +150,25 @@ def container_input(
         is_task=given.task_prompt is not None,
         is_scheduled_task=given.task_prompt is not None,
         task_context=given.task_prompt,
-        agent=wire_definition(definition, options=_options(group), has_walls=has_walls),
+        agent=wire_definition(definition, options=_options(services.settings, group), has_walls=has_walls),
         timezone=group.timezone or services.settings.assistant.timezone,
         locale=definition.locale or group.locale,
     )
 
 
-def _options(group: Group) -> dict[str, str]:
-    """How the assistant is called, so that the driver `builtin` can take the address out of a text."""
+def _scratch_variable(places: AgentPlaces) -> dict[str, str]:
+    return {} if places.scratch is None else {"DOVECOTE_SCRATCH": SCRATCH_TARGET}
+
+
+def _options(settings: Settings, group: Group) -> dict[str, object]:
+    """The bounds of programs, and how the assistant is called: the driver `builtin` takes that out of it."""
     word = plain_word(group.trigger, assistant_name=group.assistant_name)
-    return {"trigger_position": group.trigger_position.value} | ({} if word is None else {"trigger": word})
+    programs = settings.programs
+    bounds: dict[str, object] = {
+        "answer_s": programs.answer_s,
+        "session_bytes": programs.session_bytes,
+        "kept_sessions": programs.kept_sessions,
+        "kept_bytes": programs.kept_session_bytes,
+    }
+    position = {"trigger_position": group.trigger_position.value}
+    return bounds | position | ({} if word is None else {"trigger": word})

@@ -2,12 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Final
 
-from orchestrator.contracts.wire.framing import LogLine, OutputReader
+from orchestrator.contracts.wire.framing import LogLine, OutputItem, OutputReader
 from orchestrator.core.text_cleaning import clean_text
 
 _TAIL_LINES: Final = 20
@@ -31,12 +31,21 @@ class AgentLogFile:
         self.tail = [*self.tail, *lines][-_TAIL_LINES:]
         await asyncio.to_thread(self._append, [clean_text(line) for line in lines])
 
-    async def drain(self, chunks: AsyncIterator[bytes]) -> None:
-        """Append a stream, such as standard error, until its end."""
+    async def drain(
+        self, chunks: AsyncIterator[bytes], *, also: Callable[[Sequence[str]], Awaitable[None]]
+    ) -> None:
+        """Append a stream, such as standard error, until its end. also: is given the same lines."""
         reader = OutputReader()
         async for chunk in chunks:
-            await self.write([item.text for item in reader.feed(chunk) if isinstance(item, LogLine)])
-        await self.write([item.text for item in reader.finish() if isinstance(item, LogLine)])
+            await self._append_lines(reader.feed(chunk), also)
+        await self._append_lines(reader.finish(), also)
+
+    async def _append_lines(
+        self, items: Iterable[OutputItem], also: Callable[[Sequence[str]], Awaitable[None]]
+    ) -> None:
+        lines = [item.text for item in items if isinstance(item, LogLine)]
+        await self.write(lines)
+        await also(lines)
 
     async def close(self) -> None:
         """Give back the file."""

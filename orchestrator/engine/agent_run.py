@@ -4,50 +4,55 @@ import asyncio
 import contextlib
 from typing import Any, Final
 
+from orchestrator.commands.agent_events import note_started
 from orchestrator.commands.definitions import definition_of, provider_name_of
+from orchestrator.commands.spawn_replies import note_ready
 from orchestrator.commands.turns import note_good_start
 from orchestrator.contracts.errors import DovecoteError, InvalidSettings, StartFailed, Unavailable
 from orchestrator.contracts.ids import TurnId, new_id
-from orchestrator.contracts.records.agents import Agent, ExitStatus
-from orchestrator.contracts.records.definitions import Definition
+from orchestrator.contracts.records.agents import Agent, AgentKind, ExitStatus
 from orchestrator.contracts.records.groups import Group
-from orchestrator.contracts.records.launch import LaunchPlan
 from orchestrator.contracts.seams import AgentHandle
-from orchestrator.contracts.wire.codec import to_json
 from orchestrator.contracts.wire.container_io import PROTOCOL, Ready, TurnEnded
 from orchestrator.contracts.wire.framing import OutputReader
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AGENT, AgentEventKind
-from orchestrator.engine.agent_launch import container_input, plan_for_group, prepare_places
+from orchestrator.engine.adoption import Adopted, says_ready
 from orchestrator.engine.agent_log import AgentLogFile
 from orchestrator.engine.follow_ups import FollowUps
-from orchestrator.engine.identity import Identity, identity_for
 from orchestrator.engine.legacy_collector import LegacyCollector
+from orchestrator.engine.log_events import LogEvents
 from orchestrator.engine.output_rate import OutputRate
+from orchestrator.engine.pair_keeping import keep_for_chat, keep_for_result
 from orchestrator.engine.persistence import persist
 from orchestrator.engine.questions import RunQuestions
 from orchestrator.engine.run_end import bury_run
+from orchestrator.engine.run_launch import RunLaunch
 from orchestrator.engine.run_minder import RunMinder
 from orchestrator.engine.run_state import Phase, RunParts, RunState
 from orchestrator.engine.shielding import finish
 from orchestrator.engine.snapshots import RunSnapshots
 from orchestrator.engine.start_limit import StartLimit
 from orchestrator.engine.turn_collector import RunCallbacks, TurnCollector
-from orchestrator.engine.way_out import open_way_out
 from orchestrator.engine.work import FirstInput, Work
 from orchestrator.store import agents
 from orchestrator.store.database import Transaction
-from orchestrator.store.unsafe import UnsafeEntry
 
 _OUTPUT_AFTER_EXIT_S: Final = 10.0
 _BURIAL_WITHIN_S: Final = 30.0
 
 
 class AgentRun:
-    """One agent, for a group's chat or for a run of a task. `run` returns when it is dead and buried."""
+    """One agent, for a group's chat, a run of a task or a spawn. `run` returns when it is dead and buried.
 
-    def __init__(self, parts: RunParts, group: Group, work: Work) -> None:
-        self.state = RunState(parts, group, work)
+    adopted: it runs already, since an earlier process.
+    """
+
+    def __init__(self, parts: RunParts, group: Group, work: Work, *, adopted: Adopted | None = None) -> None:
+        self.state = RunState(
+            parts, group, work, agent_id=None if adopted is None else adopted.agent.agent_id
+        )
+        self._adopted = adopted
         self.follow_ups = FollowUps(self.state)
         self.snapshots = RunSnapshots(self.state)
         self.questions = RunQuestions(self.state)
@@ -56,7 +61,7 @@ class AgentRun:
         self._legacy: LegacyCollector | None = None
         self._ready: asyncio.Future[Ready] = asyncio.get_running_loop().create_future()
         self._over = asyncio.Event()
-        settings, path = self._services.settings, self._services.paths.logs / "agents" / f"{group.folder}.log"
+        settings, path = self._services.settings, self._services.paths.logs / "agents" / self.state.log_name
         self._agent_log = AgentLogFile(path, max_bytes=settings.logs.max_bytes, keep=settings.logs.keep)
         self._start_limit = StartLimit(group.folder, limit_s=settings.agent.start_timeout_s, logs=path)
         ipc = settings.ipc
@@ -71,6 +76,9 @@ class AgentRun:
 
     async def run(self) -> None:
         """Claim what waits, start, work, end. Raises nothing but cancellation and faults of ours."""
+        if self._adopted is not None:
+            await self._go_on(self._adopted)
+            return
         turn_id = TurnId(new_id("turn"))
         try:
             first = await self._claim(turn_id)
@@ -92,20 +100,37 @@ class AgentRun:
             self.state.phase = Phase.OVER
             await finish(self._end(exit_status), within_s=_BURIAL_WITHIN_S, what="burial of an agent")
 
+    async def _go_on(self, adopted: Adopted) -> None:
+        """Take an agent over; what it said before is read again, and passed over."""
+        state, exit_status = self.state, None
+        state.handle, state.has_taken_input = adopted.handle, True
+        try:
+            await self._provider()
+            await RunLaunch(state, self.snapshots, self._start_limit).take_over(adopted.box)
+            await state.set_typing(is_typing=True)
+            exit_status = await self._attend(adopted.handle, TurnId(new_id("turn")), first_input=None)
+        except (StartFailed, Unavailable) as error:
+            state.stop(DeathCause.ORCHESTRATOR)
+            self._note_failed_start(error)
+        finally:
+            state.phase = Phase.OVER
+            await finish(self._end(exit_status), within_s=_BURIAL_WITHIN_S, what="burial of an agent")
+
     async def _claim(self, turn_id: TurnId) -> FirstInput | None:
         """In one transaction: the agent's record, and what is now its own."""
         state, services = self.state, self._services
         provider, at = await self._provider(), services.clock.now()
         agent = Agent(
             agent_id=state.agent_id,
-            tree_id=identity_for(services, state.group, state.agent_id).tree_id,
+            tree_id=state.identity.tree_id,
             group=state.group.folder,
             chat_jid=state.group.jid,
             box=state.box_name,
             runner=state.parts.runner.name,
             provider=provider,
-            status=AGENT.start,
+            status=AGENT.after(AGENT.start, AgentEventKind.CLAIMED),
             is_main=state.group.is_main,
+            kind=AgentKind.SESSION if state.work.takes_follow_ups else AgentKind.JOB,
             started_at=at,
             rights=state.work.rights,
             task_run_id=state.work.task_run_id,
@@ -130,7 +155,7 @@ class AgentRun:
         """Start it and take what it says until it is gone; None if nobody can say how it ended."""
         state, services = self.state, self._services
         self._start_limit.begin()
-        line = await self._prepare(first, turn_id)
+        line = await RunLaunch(state, self.snapshots, self._start_limit).launch(first, turn_id)
         handle = state.handle
         assert handle is not None
         await persist(
@@ -138,15 +163,26 @@ class AgentRun:
             lambda tx: agents.set_process(tx, state.agent_id, handle.process_ref, is_legacy=handle.is_legacy),
         )
         services.checkpoints.reached("agent.started")
+        return await self._attend(handle, turn_id, first_input=line)
+
+    async def _attend(
+        self, handle: AgentHandle, turn_id: TurnId, *, first_input: bytes | None
+    ) -> ExitStatus | None:
+        """Give it its input, and take what it says until it is gone. first_input: None of one that has it."""
+        state = self.state
         # Before anything is read or written: a legacy agent's input begins its first turn.
         collector = await self._collector(handle, turn_id)
         minder = RunMinder(state, handle, close=self.follow_ups.close, expire_questions=self.questions.expire)
         async with asyncio.TaskGroup() as tasks:
-            logging = tasks.create_task(self._agent_log.drain(handle.log_output()), name="agent log")
+            draining = self._agent_log.drain(handle.log_output(), also=collector.log.note_lines)
+            logging = tasks.create_task(draining, name="agent log")
             minding = tasks.create_task(minder.run(), name="agent clock")
             reading = tasks.create_task(self._read(handle, collector), name="agent output")
             try:
-                await self._open(handle, first_input=line, reading=reading)
+                if first_input is None:
+                    await self.follow_ups.open()
+                else:
+                    await self._open(handle, first_input=first_input, reading=reading)
             except (StartFailed, Unavailable) as error:
                 self._note_failed_start(error)
                 with contextlib.suppress(Unavailable):  # its burial tries again
@@ -156,77 +192,6 @@ class AgentRun:
             await asyncio.wait({logging}, timeout=1.0)
             logging.cancel()
         return status
-
-    async def _prepare(self, given: FirstInput, turn_id: TurnId) -> bytes:
-        """Box, places and walls; the agent waits for its input when this returns it."""
-        state, services, parts = self.state, self._services, self.state.parts
-        if state.definition is None:
-            raise StartFailed(state.misconfigured or "")
-        definition, has_walls = state.definition, parts.has_walls
-        identity = identity_for(services, state.group, state.agent_id)
-        try:
-            box = state.box = await parts.boxes.make(state.box_name, uid=identity.uid, gid=identity.uid)
-            snapshots = await self.snapshots.refresh(box)
-            plan = await self._plan(definition, identity)
-        except (OSError, UnsafeEntry) as error:
-            raise StartFailed(
-                f"The places of group {state.group.folder!r} can't be made: {error}.",
-                suggestion="Check them: dovecote doctor",
-            ) from error
-        first = container_input(
-            services,
-            state.group,
-            identity,
-            given,
-            snapshots,
-            definition,
-            turn_id=turn_id,
-            has_walls=has_walls,
-        )
-        parts.boxes.watch(state.caller, box)
-        async with self._start_limit.holds("was not started"):
-            state.handle = await parts.runner.start(plan)
-        return (to_json(first) + "\n").encode()
-
-    async def _plan(self, definition: Definition, identity: Identity) -> LaunchPlan:
-        """Its walls; what they show of the host is made by then. Raises OSError, StartFailed."""
-        state, services, parts = self.state, self._services, self.state.parts
-        path = parts.boxes.path_of(state.box_name)
-        places = await prepare_places(services, state.group, identity, path, definition)
-        await self._open_way_out(definition, identity.uid)
-        return await plan_for_group(
-            services,
-            state.group,
-            identity,
-            places,
-            definition,
-            state.way_out,
-            instance_id=parts.instance_id,
-            command=parts.command,
-            has_walls=parts.has_walls,
-        )
-
-    async def _open_way_out(self, definition: Definition, uid: int | None) -> None:
-        state = self.state
-        try:
-            state.way_out = await open_way_out(
-                self._services,
-                state.parts.egress,
-                definition,
-                agent_id=state.agent_id,
-                group=state.group.folder,
-                uid=uid,
-                has_walls=state.parts.has_walls,
-            )
-        except InvalidSettings as error:
-            state.misconfigured = str(error)
-            raise StartFailed(error.message, suggestion=error.suggestion) from error
-        if definition.provider.api is None or state.parts.meter is None:
-            return
-        reason = await state.parts.meter.why_not(state.agent_id, state.group.folder)
-        if reason is not None:
-            state.is_budget_spent = True
-            raise StartFailed(reason)
 
     async def _open(self, handle: AgentHandle, *, first_input: bytes, reading: "asyncio.Task[None]") -> None:
         """Hear that it is ready, check its walls, give it its input."""
@@ -249,7 +214,10 @@ class AgentRun:
             return  # told to stop while it was being started
         now = AGENT.after(agent.status, AgentEventKind.GOT_INPUT)
         agents.move(tx, agent.agent_id, was=agent.status, now=now)
-        note_good_start(tx, self._services, agent, at=self._services.clock.now())
+        at = self._services.clock.now()
+        note_good_start(tx, self._services, agent, at=at)
+        note_started(tx, self._services, agent, at=at)
+        note_ready(tx, agent)
 
     async def _hear_ready(self, reading: "asyncio.Task[None]") -> Ready:
         either: tuple[asyncio.Future[Any], ...] = (self._ready, reading)
@@ -275,7 +243,17 @@ class AgentRun:
         reader = OutputReader()
         try:
             async for chunk in handle.output():
-                await self._agent_log.write(await take(reader.feed(chunk)))
+                items = reader.feed(chunk)
+                if (
+                    self._adopted is not None
+                    and items
+                    and not self._ready.done()
+                    and not says_ready(items[0])
+                ):
+                    self.state.log.error("agent.output_incomplete")
+                    self.state.stop(DeathCause.ORCHESTRATOR)
+                    return
+                await self._agent_log.write(await take(items))
         except Unavailable as error:  # the engine went away: what came is all there is
             self.state.log.error("agent.output_lost", error=error.message)
         await self._agent_log.write(await take(reader.finish()))
@@ -295,7 +273,15 @@ class AgentRun:
             cancelled_by=lambda: state.stop_cause or DeathCause.HOST,
             provider_failure=lambda: state.provider_failure,
         )
-        collector = TurnCollector(self._services, state.parts.boxes, agent, callbacks, self._rate)
+        collector = TurnCollector(
+            self._services,
+            state.parts.boxes,
+            agent,
+            callbacks,
+            self._rate,
+            log=LogEvents(self._services, agent),
+            keep=keep_for_chat if state.spawned is None else keep_for_result,
+        )
         if not handle.is_legacy:
             return collector
         self._legacy = LegacyCollector(
@@ -348,10 +334,11 @@ class AgentRun:
             if self.state.handle is not None:
                 await self.state.handle.close()
             if self.state.way_out is not None:
-                await self.state.way_out.door.close()
+                await self.state.way_out.close(self._services, self.state.agent_id)
             await self._agent_log.close()
             await self.state.set_typing(is_typing=False)
             self._over.set()
 
     def _note_failed_start(self, error: DovecoteError) -> None:
+        self.state.failed_start = error.message
         self.state.log.error("agent.not_started", error=error.message, suggestion=error.suggestion)

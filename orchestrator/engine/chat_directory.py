@@ -5,7 +5,7 @@ from typing import Final
 
 import structlog
 
-from orchestrator.commands.group_requests import note_chats
+from orchestrator.commands.group_chats import take_chats
 from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import Unavailable
 from orchestrator.contracts.seams import Channel, Topic
@@ -51,8 +51,7 @@ class ChatDirectory:
         try:
             async with asyncio.timeout(_ANSWER_WITHIN_S):
                 found = await channel.fetch_groups()
-            at = self._services.clock.now()
-            await self._services.db.run(lambda tx: note_chats(tx, channel.name, found, at=at))
+            await take_chats(self._services, channel.name, found)
         except (TimeoutError, Unavailable) as error:
             _log.warning("chats.not_fetched", channel=channel.name, error=str(error) or "no answer in time")
         else:

@@ -11,10 +11,14 @@ from orchestrator.commands.turns import note_no_room
 from orchestrator.commands.waiting import WaitingWork
 from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, RunId
 from orchestrator.contracts.records.agents import StopReach
+from orchestrator.contracts.records.spawns import StopOutcome, StopReason
 from orchestrator.contracts.seams import Topic
 from orchestrator.core.admission import Live, Waiting, choose
 from orchestrator.core.chat.death import DeathCause
+from orchestrator.engine.adoption import Adopted
 from orchestrator.engine.agent_run import AgentRun
+from orchestrator.engine.agent_stops import AgentStops
+from orchestrator.engine.child_work import ChildWork
 from orchestrator.engine.disk_floor import DiskFloor
 from orchestrator.engine.persistence import persist
 from orchestrator.engine.run_state import RunParts
@@ -36,11 +40,13 @@ class GroupQueue:
         self._runs: dict[str, AgentRun] = {}
         self._is_open = True
 
-    async def run(self, parts: RunParts) -> None:
-        """Own the runs until cancelled; a cancellation kills and buries them."""
+    async def run(self, parts: RunParts, adopted: Sequence[Adopted] = ()) -> None:
+        """Own the runs until cancelled; a cancellation kills and buries them. adopted: run already."""
         self._parts = parts
         async with asyncio.TaskGroup() as tasks:
             self._tasks = tasks
+            for each in adopted:
+                self._own(AgentRun(parts, each.group, each.work, adopted=each), each.work.key)
             await asyncio.Event().wait()
 
     async def admit(self, waiting: Sequence[WaitingWork]) -> None:
@@ -69,6 +75,8 @@ class GroupQueue:
 
     def _go_on(self, run: AgentRun, work: WaitingWork) -> None:
         """What waits for a box in which an agent lives: messages are fed, a task sends an idle one home."""
+        if work.spawned is not None:
+            return  # it runs already
         if work.task is None:
             self._spawn(run.follow_ups.feed(), f"feed {work.key}")
         elif not run.state.clock.is_busy:
@@ -102,9 +110,29 @@ class GroupQueue:
             if each.state.work.task_run_id in runs:
                 each.state.stop(DeathCause.STOPPED)
 
+    async def stop_agents(self, agents: Sequence[AgentId], reason: StopReason) -> list[StopOutcome]:
+        """Stop these agents in this order, neighbours of one depth together; what came of each."""
+        return await AgentStops(self._services, self.run_of).stop(agents, reason)
+
+    def begin_stop(self, agents: Sequence[AgentId], reason: StopReason) -> None:
+        """As `stop_agents`, without waiting for it."""
+        self._spawn(self._stop_later(agents, reason), f"stop {', '.join(agents)}")
+
+    async def _stop_later(self, agents: Sequence[AgentId], reason: StopReason) -> None:
+        for outcome in await self.stop_agents(agents, reason):
+            _log.info("agent.stop_ended", agent=outcome.agent_id, verdict=outcome.verdict, why=outcome.error)
+
+    async def request_stop(self, agent_id: AgentId) -> None:
+        """Ask an agent to break off and exit; it is not killed if it does not."""
+        await AgentStops(self._services, self.run_of).request(agent_id)
+
+    def run_of(self, agent_id: AgentId) -> AgentRun | None:
+        """The run of an agent, while there is one."""
+        return next((each for each in self._runs.values() if each.state.agent_id == agent_id), None)
+
     async def hand_over_answers(self, agent_id: AgentId) -> None:
         """Give the agent what people answered, if it still runs."""
-        run = next((each for each in self._runs.values() if each.state.agent_id == agent_id), None)
+        run = self.run_of(agent_id)
         if run is not None:
             await run.questions.hand_over()
 
@@ -173,8 +201,11 @@ class GroupQueue:
 
     def _start(self, work: WaitingWork) -> None:
         assert self._parts is not None
-        self._runs[work.key] = run = AgentRun(self._parts, work.group, _work(self._services, work))
-        self._spawn(self._run_to_end(run, work.key), f"agent of {work.key}")
+        self._own(AgentRun(self._parts, work.group, _work(self._services, work)), work.key)
+
+    def _own(self, run: AgentRun, key: str) -> None:
+        self._runs[key] = run
+        self._spawn(self._run_to_end(run, key), f"agent of {key}")
 
     async def _tell_no_room(self, chats: Sequence[Jid]) -> None:
         services, at = self._services, self._services.clock.now()
@@ -191,6 +222,7 @@ class GroupQueue:
         finally:
             del self._runs[key]
             self._services.wakeups.wake(Topic.MESSAGES)
+            self._services.wakeups.wake(Topic.AGENTS)
 
     async def _tell_of_violation(self, run: AgentRun, sentence: str) -> None:
         services, state, at = self._services, run.state, self._services.clock.now()
@@ -204,13 +236,20 @@ class GroupQueue:
 
 
 def _work(services: Services, waiting: WaitingWork) -> Work:
+    if waiting.spawned is not None:
+        return ChildWork(services=services, group=waiting.group, spawned=waiting.spawned)
     if waiting.task is None or waiting.run_id is None:
         return ChatWork(services=services, group=waiting.group)
     return TaskWork(services=services, group=waiting.group, task=waiting.task, run_id=waiting.run_id)
 
 
 def _waiting(work: WaitingWork) -> Waiting:
-    return Waiting(group=GroupFolder(work.key), since_seq=work.since, last_served=work.last_served)
+    return Waiting(
+        group=GroupFolder(work.key),
+        since_seq=work.since,
+        last_served=work.last_served,
+        tree=None if work.spawned is None else work.spawned.agent.tree_id,
+    )
 
 
 def _live(run: AgentRun) -> Live:
@@ -220,4 +259,6 @@ def _live(run: AgentRun) -> Live:
         is_busy=clock.is_busy,
         idle_since=clock.idle_since,
         is_waiting=clock.is_waiting,
+        has_children=clock.has_children,
+        tree=run.state.identity.tree_id,
     )

@@ -8,11 +8,13 @@ import structlog
 
 from orchestrator.commands.attachments import prune_console_files, remove_ended
 from orchestrator.commands.decisions import expire_proposals
+from orchestrator.commands.event_keeping import prune_events
 from orchestrator.commands.hearing import BOUND_INCIDENTS
 from orchestrator.commands.sender_rules import review_sender_rules
 from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import Unavailable
 from orchestrator.core.chat.bounds import WINDOW
+from orchestrator.engine.old_workspaces import remove_old_workspaces
 from orchestrator.store import (
     agents,
     messages,
@@ -21,7 +23,9 @@ from orchestrator.store import (
     proposals,
     questions,
     requests,
+    spawns,
     task_runs,
+    trees,
     usage,
 )
 from orchestrator.store.database import Transaction
@@ -46,6 +50,8 @@ class Housekeeping:
                 await review_sender_rules(self._services)
                 await remove_ended(self._services)
                 await prune_console_files(self._services)
+                await prune_events(self._services)
+                await remove_old_workspaces(self._services)
             except Unavailable as error:
                 _log.warning("housekeeping.store_unavailable", error=error.message)
             await asyncio.sleep(_EVERY_S)
@@ -56,6 +62,8 @@ class Housekeeping:
         keep = timedelta(days=self._services.settings.keep_messages_days)
         requests.prune(tx, before=now - _REPLIES_FOR)
         agents.prune(tx, before=now - _AGENTS_FOR)
+        spawns.prune(tx, before=now - _AGENTS_FOR)
+        trees.prune(tx, before=now - _AGENTS_FOR)
         expire_proposals(tx, self._services, at=now)
         proposals.prune(tx, before=now - _AGENTS_FOR)
         questions.prune(tx, before=now - _AGENTS_FOR)

@@ -17,7 +17,13 @@ class Identity:
     uid: int | None
 
 
-def identity_for(services: Services, group: Group, agent_id: AgentId) -> Identity:
-    """A root host gives each group a user of its own, so that no group can touch another's files."""
+def identity_for(
+    services: Services, group: Group, agent_id: AgentId, *, tree_id: TreeId | None = None
+) -> Identity:
+    """A root host gives each group a user of its own, so that no group can touch another's files.
+
+    tree_id: of one that was spawned; None: it begins a tree.
+    """
     uid = services.settings.agent.uid_range_start + group.number if os.geteuid() == 0 else None
-    return Identity(agent_id=agent_id, tree_id=TreeId(agent_id.replace("agent-", "tree-", 1)), uid=uid)
+    own_tree = TreeId(agent_id.replace("agent-", "tree-", 1))
+    return Identity(agent_id=agent_id, tree_id=own_tree if tree_id is None else tree_id, uid=uid)

@@ -38,6 +38,7 @@ class LegacyCollector:
         self._agent = agent
         self._box = box
         self._texts = texts
+        self.log = texts.log
         self._turn_id = first_turn
         self._turn_over = turn_over
         self._held: str | None = None
@@ -71,6 +72,7 @@ class LegacyCollector:
                 case EventLine():
                     log_lines.append("an event line from an agent that should know none")
                 case LogLine(text=text):
+                    await self.log.note_lines([text])
                     log_lines.append(text)
         return log_lines
 

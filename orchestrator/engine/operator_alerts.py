@@ -1,14 +1,11 @@
 """Tells operators by a command of their own what nobody would read in the main chat."""
 
-import asyncio
-import contextlib
-import os
-import signal
 from collections.abc import Sequence
 from typing import Final
 
 import structlog
 
+from orchestrator.commands.programs import ProgramFailed, feed_program
 from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import Unavailable
 from orchestrator.contracts.seams import Topic
@@ -69,23 +66,7 @@ async def run_alert(argv: Sequence[str], text: str, *, within_s: float) -> str |
     What has not ended in time is killed with all that it started.
     """
     try:
-        process = await asyncio.create_subprocess_exec(
-            *argv,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.DEVNULL,
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:
-        return f"it cannot be started: {error}"
-    try:
-        async with asyncio.timeout(within_s):
-            await process.communicate(f"{text}\n".encode("utf-8", "replace"))
-    except TimeoutError:
-        return f"it did not end within {within_s:g} s and was killed"
-    finally:
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
-    return None if process.returncode == 0 else f"it ended with exit code {process.returncode}"
+        await feed_program(argv, f"{text}\n".encode("utf-8", "replace"), within_s=within_s)
+    except ProgramFailed as error:
+        return str(error)
+    return None

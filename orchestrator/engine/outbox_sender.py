@@ -21,6 +21,7 @@ from orchestrator.contracts.errors import Unavailable
 from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.messages import OutboundMessage, OutboxItem
 from orchestrator.contracts.seams import Channel, SendRefused, SendUnavailable, SendUnknown, Topic
+from orchestrator.core.chat.attachments import upload_limit_s
 from orchestrator.engine.channel_set import ChannelSet
 from orchestrator.engine.persistence import persist
 from orchestrator.store import outbox
@@ -128,11 +129,13 @@ class OutboxSender:
             outbox_id=item.id,
             reply_to=item.reply_to,
             reply_to_sender=due.reply_to_sender,
+            reply_to_text=due.reply_to_text,
             mentions=due.mentions,
             file=file,
         )
+        limit_s = _SEND_LIMIT_S + (0.0 if file is None else upload_limit_s(file.size_bytes))
         try:
-            async with asyncio.timeout(_SEND_LIMIT_S):
+            async with asyncio.timeout(limit_s):
                 receipt = await channel.send(message)
         except SendRefused as error:
             await self._note(item, "outbox.refused", note_refused, str(error))

@@ -10,6 +10,7 @@ from orchestrator.contracts.records.egress import EGRESS_TARGET
 from orchestrator.contracts.records.launch import (
     EXTRAS_TARGET,
     HOME_TARGET,
+    TOKEN_TARGET,
     WORKSPACE_TARGET,
     AgentPlaces,
     Mount,
@@ -36,6 +37,8 @@ def program_run(
         home=HOME_TARGET if has_walls else str(places.home),
         workspace=WORKSPACE_TARGET if has_walls else str(places.workspace),
         egress_port=None if way_out is None else way_out.port,
+        may_spawn=way_out is not None and way_out.token_directory is not None,
+        session_token=None if way_out is None else way_out.session_token,
         our_program=None if has_walls or program.name != "dovecote" else str(program),
     )
 
@@ -83,8 +86,13 @@ def extra_mounts(definition: Definition) -> tuple[Mount, ...]:
 
 
 def egress_mounts(way_out: WayOut | None) -> tuple[Mount, ...]:
-    """The directory of the proxy's socket."""
-    return () if way_out is None else (Mount(source=way_out.door.directory, target=EGRESS_TARGET),)
+    """The directory of the proxy's socket, and that of the session token."""
+    if way_out is None:
+        return ()
+    socket = Mount(source=way_out.door.directory, target=EGRESS_TARGET)
+    if way_out.token_directory is None:
+        return (socket,)
+    return (socket, Mount(source=way_out.token_directory, target=TOKEN_TARGET))
 
 
 def wire_definition(

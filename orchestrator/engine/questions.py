@@ -20,6 +20,7 @@ _FOR_THE_AGENT: Final = {
     QuestionStatus.ANSWERED: AnswerStatus.ANSWERED,
     QuestionStatus.EXPIRED: AnswerStatus.EXPIRED,
 }
+_NOT_THE_CHATS: Final = "This agent may not speak in the chat, so it can ask nobody there."
 
 
 class RunQuestions:
@@ -39,6 +40,9 @@ class RunQuestions:
             agent = agents.get(tx, state.agent_id)
             return None if agent is None else ask(tx, services, agent, event, turn_id=turn_id, at=at)
 
+        if state.spawned is not None and not state.spawned.agent.permissions.chat:
+            await self._refuse(event, _NOT_THE_CHATS)
+            return
         async with self._one_at_a_time:  # no look at what is open may lie between the row and the clocks
             refusal = await persist(services, body)
             if refusal is None:
@@ -46,9 +50,7 @@ class RunQuestions:
                 await self._tell_of_wait()
         services.checkpoints.reached("question.committed")
         if refusal is not None:
-            state.log.warning("question.refused", why=refusal)
-            refused = Answer(question_id=event.question_id, status=AnswerStatus.REFUSED, text=refusal)
-            await self._write(refused)
+            await self._refuse(event, refusal)
             return
         await self.hand_over()
 
@@ -72,6 +74,11 @@ class RunQuestions:
         agent_id = self._state.agent_id
         await persist(services, lambda tx: expire_questions(tx, services, agent_id, at=at))
         await self.hand_over()
+
+    async def _refuse(self, event: WaitingInput, why: str) -> None:
+        self._state.log.warning("question.refused", why=why)
+        refused = Answer(question_id=event.question_id, status=AnswerStatus.REFUSED, text=why)
+        await self._write(refused)
 
     async def _tell_of_wait(self) -> None:
         """It waits now, or goes on: the chat sees it by the typing, and a running slot is free or taken."""

@@ -1,13 +1,13 @@
 """At a start: what an earlier process left behind gets its one true state."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Final
 
 import structlog
 
-from orchestrator.commands.burial import Remains
 from orchestrator.commands.delivery import mark_in_flight_unknown
+from orchestrator.commands.remains import Remains
 from orchestrator.commands.said_words import bury_left
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import caller_of
@@ -17,8 +17,10 @@ from orchestrator.contracts.records.agents import Agent, EndReason
 from orchestrator.contracts.seams import Boxes, BoxPort, Runner
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
+from orchestrator.engine.adoption import Adopted, adopt
 from orchestrator.engine.run_end import last_caller
-from orchestrator.store import agents
+from orchestrator.engine.session_homes import end_left_homes
+from orchestrator.store import agents, waits
 from orchestrator.store.unsafe import UnsafeEntry
 
 _log = structlog.get_logger(__name__)
@@ -32,38 +34,50 @@ async def reconcile(
     *,
     runner_named: Callable[[str], Runner],
     instance_id: str,
-) -> None:
-    """Stop left agents and verify it, drain and settle their boxes, mark texts that were in flight.
+) -> list[Adopted]:
+    """Adopt the left agents that can go on; stop the others and verify it, drain and settle their boxes, mark
+    texts that were in flight. Returns the adopted ones.
 
     runner: the one of this process. runner_named: makes the one that an earlier process used.
     """
     at = services.clock.now()
+    await services.db.run(waits.end_of_calls)
     believed_live = await services.db.run(agents.live)
+    adopted = await adopt(services, boxes, runner, believed_live, instance_id=instance_id)
+    living = {each.agent.agent_id for each in adopted}
     not_dead: set[AgentId] = set()
     for name in sorted({runner.name, *(agent.runner for agent in believed_live)}):
         if name == runner.name:
-            not_dead |= await _stop_leftovers(runner, believed_live, instance_id)
+            not_dead |= await _stop_leftovers(runner, believed_live, instance_id, living)
             continue
         earlier = runner_named(name)
         try:
-            not_dead |= await _stop_leftovers(earlier, believed_live, instance_id)
+            not_dead |= await _stop_leftovers(earlier, believed_live, instance_id, frozenset())
         finally:
             await earlier.close()
-    for agent in believed_live:
+    for agent in (each for each in believed_live if each.agent_id not in living):
         await _bury_surely(services, boxes, agent, is_dead=agent.agent_id not in not_dead)
-    await _clear_left_boxes(services, boxes)
+    await _clear_left_boxes(services, boxes, {each.box.name for each in adopted})
+    still_live = await services.db.run(agents.live)
+    await end_left_homes(services.paths, live={agent.box for agent in still_live})
     unknown = await services.db.run(lambda tx: mark_in_flight_unknown(tx, at=at))
     for item in unknown:
         _log.warning("outbox.unknown", outbox_id=item.id, chat=item.chat_jid, why="stopped while sending")
     if believed_live or unknown:
-        _log.info("recovery.done", agents=len(believed_live), texts_unknown=len(unknown))
+        _log.info(
+            "recovery.done", agents=len(believed_live), adopted=len(adopted), texts_unknown=len(unknown)
+        )
+    return adopted
 
 
-async def _stop_leftovers(runner: Runner, left: Sequence[Agent], instance_id: str) -> set[AgentId]:
+async def _stop_leftovers(
+    runner: Runner, left: Sequence[Agent], instance_id: str, living: Collection[AgentId]
+) -> set[AgentId]:
     """Those of this runner that could not be verified dead."""
-    mine = [(agent.agent_id, agent.process_ref) for agent in left if agent.runner == runner.name]
+    dead = [agent for agent in left if agent.runner == runner.name and agent.agent_id not in living]
+    mine = [(agent.agent_id, agent.process_ref) for agent in dead]
     try:
-        return set(await runner.stop_leftovers(instance_id, mine))
+        return set(await runner.stop_leftovers(instance_id, mine, spare=living))
     except Unavailable as error:
         _log.error("recovery.runner_away", runner=runner.name, error=error.message)
         return {agent_id for agent_id, _ in mine}
@@ -124,9 +138,9 @@ async def _remains(box: BoxPort | None, acks: Mapping[TurnId, object], *, is_dea
     )
 
 
-async def _clear_left_boxes(services: Services, boxes: Boxes) -> None:
+async def _clear_left_boxes(services: Services, boxes: Boxes, in_use: Collection[BoxName]) -> None:
     """A box whose agent has ended is drained by that agent's rights; an unknown one is set aside."""
-    for name in await boxes.names():
+    for name in (each for each in await boxes.names() if each not in in_use):
         agent = await services.db.run(partial(agents.last_of_box, box=name))
         try:
             await _clear_left_box(boxes, name, agent)

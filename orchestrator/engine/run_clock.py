@@ -1,4 +1,4 @@
-"""The clocks of one running agent: silence, turn length, idleness, signs of life to the chat."""
+"""The clocks of one running agent: silence, turn length, idleness, signs of life to the chat, a deadline."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,6 +14,7 @@ class Due(StrEnum):
     SAY_STILL_WORKING = "say still working"
     RENEW_TYPING = "renew typing"
     NO_ANSWER = "no answer"
+    DEADLINE_PASSED = "deadline passed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,10 +31,14 @@ class ClockSettings:
 
 
 class RunClock:
-    """Says what is due at an instant. Instants are monotonic seconds, given by the caller."""
+    """Says what is due at an instant. Instants are monotonic seconds, given by the caller.
 
-    def __init__(self, settings: ClockSettings, *, now: float) -> None:
+    deadline: when the agent is timed out, whatever it waits for; None: never.
+    """
+
+    def __init__(self, settings: ClockSettings, *, now: float, deadline: float | None = None) -> None:
         self._settings = settings
+        self._deadline = deadline
         self._turn_began: float | None = now
         self._last_life = now
         self._last_text = now
@@ -41,8 +46,11 @@ class RunClock:
         self._idle_since: float | None = None
         self._closing_since: float | None = None
         self._was_said = False
-        self._waits_since: float | None = None
+        self._asks_since: float | None = None
+        self._awaits_agent = False
+        self._still_since: float | None = None
         self._may_wait = True
+        self._children_since: float | None = None
 
     @property
     def is_busy(self) -> bool:
@@ -56,8 +64,13 @@ class RunClock:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the turn waits for a person, and its clocks stand still."""
-        return self._waits_since is not None
+        """Whether the turn waits for a person or another agent, and its clocks stand still."""
+        return self._still_since is not None
+
+    @property
+    def has_children(self) -> bool:
+        """Whether agents that it started live: it is not idle for nothing."""
+        return self._children_since is not None
 
     def turn_began(self, now: float) -> None:
         """A turn starts, unless one runs already."""
@@ -66,19 +79,50 @@ class RunClock:
             self._idle_since, self._was_said, self._may_wait = None, False, True
 
     def turn_ended(self, now: float) -> None:
-        """No turn runs any more."""
-        self._turn_began, self._idle_since, self._waits_since = None, now, None
+        """No turn runs any more, and nothing is waited for."""
+        self._turn_began, self._idle_since = None, now
+        self._asks_since, self._awaits_agent, self._still_since = None, False, None
         if self._closing_since is not None:
             self._closing_since = now  # it was to finish its turn first: from now on it is to exit
 
     def wait_began(self, now: float) -> None:
         """The turn waits for a person. A turn that once got no answer is not waited with again."""
-        if self._turn_began is not None and self._waits_since is None and self._may_wait:
-            self._waits_since = now
+        if self._turn_began is not None and self._asks_since is None and self._may_wait:
+            self._asks_since = now
+            self._stand_still(now)
 
     def wait_ended(self, now: float) -> None:
-        """It goes on, as if no time had passed."""
-        since, self._waits_since = self._waits_since, None
+        """It waits for no person any more."""
+        self._asks_since = None
+        self._go_on(now)
+
+    def set_awaits_agent(self, now: float, *, awaits: bool) -> None:
+        """The turn waits for another agent, or does so no more."""
+        self._awaits_agent = awaits and self._turn_began is not None
+        if self._awaits_agent:
+            self._stand_still(now)
+        else:
+            self._go_on(now)
+
+    def set_children(self, now: float, *, live: bool) -> None:
+        """Agents that it started live, or none does any more: idleness stands still meanwhile."""
+        since = self._children_since
+        if live:
+            self._children_since = now if since is None else since
+            return
+        self._children_since = None
+        if since is not None and self._idle_since is not None:
+            self._idle_since += now - max(since, self._idle_since)
+
+    def _stand_still(self, now: float) -> None:
+        if self._still_since is None:
+            self._still_since = now
+
+    def _go_on(self, now: float) -> None:
+        """As if no time had passed, once nothing is waited for any more."""
+        if self._asks_since is not None or self._awaits_agent:
+            return
+        since, self._still_since = self._still_since, None
         if since is None or self._turn_began is None:
             return
         stood_still = now - since
@@ -103,22 +147,21 @@ class RunClock:
     def due(self, now: float) -> Due | None:
         """The first thing it is time for; signs of life count as given when they are returned."""
         limits = self._settings
+        if self._deadline is not None and now >= self._deadline:
+            return Due.DEADLINE_PASSED
         if self._turn_began is None:
-            since = self._closing_since
-            if since is not None:
-                return Due.SLOW_TO_CLOSE if now - since >= limits.close_s else None
-            idle = self._idle_since
-            return Due.IDLE_TOO_LONG if idle is not None and now - idle >= limits.idle_s else None
-        if self._waits_since is not None:
-            if now - self._waits_since < limits.answer_s:
+            return self._due_when_idle(now)
+        if self._asks_since is not None:
+            if now - self._asks_since < limits.answer_s:
                 return None
             self.wait_ended(now)
             self._may_wait = False
             return Due.NO_ANSWER
-        if now - self._turn_began >= limits.turn_s:
-            return Due.TURN_TOO_LONG
-        if now - self._last_life >= limits.silence_s:
-            return Due.TOO_SILENT
+        if not self._awaits_agent:
+            if now - self._turn_began >= limits.turn_s:
+                return Due.TURN_TOO_LONG
+            if now - self._last_life >= limits.silence_s:
+                return Due.TOO_SILENT
         if not self._was_said and now - self._last_text >= limits.still_working_s:
             self._was_said = True
             return Due.SAY_STILL_WORKING
@@ -127,22 +170,37 @@ class RunClock:
             return Due.RENEW_TYPING
         return None
 
-    def next_in_s(self, now: float) -> float:
-        """After so many seconds, at the latest, `due` is worth asking again."""
-        limits = self._settings
-        if self._turn_began is None:
-            since = self._closing_since
-            start, length = (
-                (since, limits.close_s) if since is not None else (self._idle_since, limits.idle_s)
-            )
-            return max(0.0, (start if start is not None else now) + length - now)
-        if self._waits_since is not None:
-            return max(0.0, self._waits_since + limits.answer_s - now)
-        soonest = [
-            self._turn_began + limits.turn_s,
-            self._last_life + limits.silence_s,
-            self._last_typing + limits.typing_s,
-        ]
+    def next_in_s(self, now: float) -> float | None:
+        """After so many seconds, at the latest, `due` is worth asking again; None: after a change only."""
+        moments = [self._deadline, self._next_when_idle() if self._turn_began is None else self._next(now)]
+        known = [moment for moment in moments if moment is not None]
+        return max(0.0, min(known) - now) if known else None
+
+    def _due_when_idle(self, now: float) -> Due | None:
+        limits, since = self._settings, self._closing_since
+        if since is not None:
+            return Due.SLOW_TO_CLOSE if now - since >= limits.close_s else None
+        if self._idle_since is None or self._children_since is not None:
+            return None
+        return Due.IDLE_TOO_LONG if now - self._idle_since >= limits.idle_s else None
+
+    def _next_when_idle(self) -> float | None:
+        if self._closing_since is not None:
+            return self._closing_since + self._settings.close_s
+        if self._idle_since is None or self._children_since is not None:
+            return None
+        return self._idle_since + self._settings.idle_s
+
+    def _next(self, now: float) -> float:
+        limits, began = self._settings, self._turn_began
+        if self._asks_since is not None:
+            return self._asks_since + limits.answer_s
+        soonest = [self._last_typing + limits.typing_s]
+        if not self._awaits_agent:
+            soonest += [
+                (now if began is None else began) + limits.turn_s,
+                self._last_life + limits.silence_s,
+            ]
         if not self._was_said:
             soonest.append(self._last_text + limits.still_working_s)
-        return max(0.0, min(soonest) - now)
+        return min(soonest)

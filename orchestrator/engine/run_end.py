@@ -4,9 +4,11 @@ import asyncio
 import contextlib
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
-from orchestrator.commands.burial import Remains, begin_acknowledged_turns, bury
+from orchestrator.commands.burial import begin_acknowledged_turns, bury
+from orchestrator.commands.remains import Remains
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.errors import Unavailable
@@ -17,8 +19,11 @@ from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.engine.persistence import persist
 from orchestrator.engine.run_state import RunState
+from orchestrator.engine.session_homes import end_session_home
 from orchestrator.store import agents
 from orchestrator.store.database import Transaction
+from orchestrator.store.tree_compare import changed_since
+from orchestrator.store.unsafe import UnsafeEntry
 
 _DEAD_WITHIN_S: Final = 10.0
 
@@ -35,6 +40,8 @@ async def bury_run(state: RunState, exit_status: ExitStatus | None) -> None:
         caller = await last_caller(services, state.caller, acks)
         await boxes.drain(caller, state.box)
     cause, reason, event = _verdict(state, exit_status)
+    if not state.is_dead:
+        event = AgentEventKind.NOT_FOUND
     remains = Remains(
         cause=cause,
         reason=reason,
@@ -45,10 +52,13 @@ async def bury_run(state: RunState, exit_status: ExitStatus | None) -> None:
         misconfigured=state.misconfigured,
         is_budget_spent=state.is_budget_spent,
         provider_failure=state.provider_failure,
+        failed_start=state.failed_start,
+        files_modified=await _files_modified(state),
     )
     at = services.clock.now()
     await persist(services, lambda tx: bury(tx, services, state.agent_id, remains, at=at))
     await boxes.remove(state.box_name)
+    await end_session_home(services.paths, state.box_name)
     is_wanted = reason in (EndReason.EXITED, EndReason.STOPPED, EndReason.START_FAILED)
     (state.log.info if is_wanted else state.log.error)(
         "agent.ended",
@@ -56,6 +66,22 @@ async def bury_run(state: RunState, exit_status: ExitStatus | None) -> None:
         cause=cause.value,
         exit_code=None if exit_status is None else exit_status.code,
     )
+
+
+async def _files_modified(state: RunState) -> tuple[str, ...] | None:
+    """What a spawned agent changed of the files that it may write; None if that can't be told."""
+    if state.spawned is None:
+        return None
+    spawn, marks = state.spawned.spawn, state.marks
+    if not spawn.writable_paths and not spawn.is_own_workspace:
+        return ()
+    if marks is None:
+        return None
+    try:
+        return await asyncio.to_thread(changed_since, marks, Path(spawn.workspace), spawn.writable_paths)
+    except (OSError, UnsafeEntry) as error:
+        state.log.warning("files.not_compared", error=str(error))
+        return None
 
 
 async def last_caller(services: Services, caller: AgentCaller, acks: Mapping[TurnId, object]) -> AgentCaller:
@@ -74,7 +100,8 @@ async def _make_sure_it_is_dead(state: RunState, handle: AgentHandle) -> None:
             await handle.kill()
             async with asyncio.timeout(_DEAD_WITHIN_S):
                 await handle.wait()
-    if not await handle.is_gone():
+    state.is_dead = await handle.is_gone()
+    if not state.is_dead:
         state.log.error("agent.not_dead", suggestion="Find it and kill it: dovecote doctor")
 
 

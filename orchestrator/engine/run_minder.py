@@ -53,7 +53,7 @@ class RunMinder:
     async def _act_on(self, due: Due) -> None:
         state = self._state
         match due:
-            case Due.TOO_SILENT | Due.TURN_TOO_LONG:
+            case Due.TOO_SILENT | Due.TURN_TOO_LONG | Due.DEADLINE_PASSED:
                 state.log.warning("agent.timed_out", why=due.value)
                 state.stop(DeathCause.TIMED_OUT)
             case Due.SLOW_TO_CLOSE:
@@ -97,6 +97,7 @@ class RunMinder:
                 await self._handle.kill()
                 return
             except (StartFailed, Unavailable) as error:
+                self._state.kill_error = error.message
                 self._state.log.error("agent.not_killed", error=error.message)
                 await asyncio.sleep(_KILL_AGAIN_S)
 

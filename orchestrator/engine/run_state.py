@@ -8,7 +8,7 @@ from typing import Final
 import structlog
 
 from orchestrator.commands.services import Services
-from orchestrator.contracts.callers import AgentCaller
+from orchestrator.contracts.callers import AgentCaller, caller_of
 from orchestrator.contracts.ids import AgentId, BoxName, new_id
 from orchestrator.contracts.records.definitions import Definition
 from orchestrator.contracts.records.groups import Group
@@ -17,9 +17,11 @@ from orchestrator.contracts.seams import AgentHandle, Boxes, BoxPort, Egress, Ru
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnStarted
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.engine.channel_set import ChannelSet
+from orchestrator.engine.identity import identity_for
 from orchestrator.engine.run_clock import ClockSettings, RunClock
 from orchestrator.engine.way_out import WayOut
 from orchestrator.engine.work import Work
+from orchestrator.store.tree_compare import TreeMarks
 
 _log = structlog.get_logger(__name__)
 _CLOSE_WITHIN_S: Final = 30.0
@@ -59,18 +61,25 @@ class RunParts:
 
 
 class RunState:
-    """One run's shared state. Changed from the loop's thread only.
+    """One run's shared state. Changed from the loop's thread only. agent_id: of one that runs already.
 
     misconfigured: why it can't be started until the operator has mended something. is_budget_spent: it is
-    not started, since its group may not spend more.
+    not started, since its group may not spend more. failed_start: why it was not started, kill_error: why it
+    could not be killed, a sentence each. is_dead: as its burial saw it.
+    marks: how the files were that a spawned agent may write.
     """
 
-    def __init__(self, parts: RunParts, group: Group, work: Work) -> None:
+    def __init__(self, parts: RunParts, group: Group, work: Work, *, agent_id: AgentId | None = None) -> None:
         self.parts = parts
         self.services = parts.services
         self.group = group
-        self.agent_id = AgentId(new_id("agent"))
+        self.spawned = spawned = work.spawned
+        named = agent_id if spawned is None else spawned.agent.agent_id
+        self.agent_id = AgentId(new_id("agent")) if named is None else named
         self.work = work
+        self.identity = identity_for(
+            parts.services, group, self.agent_id, tree_id=None if spawned is None else spawned.agent.tree_id
+        )
         self.box_name: BoxName = work.box_for(self.agent_id)
         self.phase = Phase.STARTING
         self.stop_cause: DeathCause | None = None
@@ -81,7 +90,15 @@ class RunState:
         self.misconfigured: str | None = None
         self.is_budget_spent = False
         self.has_taken_input = False
-        self.clock = RunClock(_clock_settings(parts.services, turn_s=work.turn_limit_s), now=self.now_s())
+        self.failed_start: str | None = None
+        self.kill_error: str | None = None
+        self.is_dead = True
+        self.marks: TreeMarks | None = None
+        self.clock = RunClock(
+            _clock_settings(parts.services, turn_s=work.turn_limit_s),
+            now=self.now_s(),
+            deadline=self._deadline_s(),
+        )
         self.changed = asyncio.Event()
         self.log = _log.bind(agent=self.agent_id, group=group.folder)
         self._unseen: set[str] = set()
@@ -92,6 +109,11 @@ class RunState:
         return self.phase is Phase.OPEN and self.stop_cause is None and self.work.takes_follow_ups
 
     @property
+    def log_name(self) -> str:
+        """The file that keeps what it prints beside its answers: its group's, or a spawned agent's own."""
+        return f"{self.group.folder if self.spawned is None else self.agent_id}.log"
+
+    @property
     def provider_failure(self) -> str | None:
         """How its latest call to its provider failed; None if it did not."""
         call = None if self.way_out is None else self.way_out.door.last_failure
@@ -100,6 +122,8 @@ class RunState:
     @property
     def caller(self) -> AgentCaller:
         """Who its requests are from."""
+        if self.spawned is not None:
+            return caller_of(self.spawned.agent)
         return AgentCaller(
             agent_id=self.agent_id,
             box=self.box_name,
@@ -112,6 +136,13 @@ class RunState:
         """Monotonic seconds."""
         return self.services.clock.monotonic()
 
+    def _deadline_s(self) -> float | None:
+        """When it is timed out as a whole, in monotonic seconds."""
+        if self.spawned is None:
+            return None
+        left = self.spawned.spawn.deadline_at - self.services.clock.now()
+        return self.now_s() + left.total_seconds()
+
     def stop(self, cause: DeathCause) -> None:
         """End it, on this account; the first one counts."""
         if self.stop_cause is None:
@@ -119,7 +150,9 @@ class RunState:
             self.changed.set()
 
     async def set_typing(self, *, is_typing: bool) -> None:
-        """Show or hide that it is at work."""
+        """Show or hide that it is at work; of a spawned agent the chat sees nothing."""
+        if self.spawned is not None:
+            return
         await self.parts.channels.set_typing(self.group.jid, is_typing=is_typing)
 
     def was_fed(self, ids: tuple[str, ...]) -> None:

@@ -16,7 +16,7 @@ import structlog
 
 from orchestrator.commands.budgets import Overfull, known_overfull, note_fitting, note_overfull, why
 from orchestrator.commands.services import Services
-from orchestrator.contracts.ids import GroupFolder
+from orchestrator.contracts.ids import GroupFolder, agent_of_box, is_own_box
 from orchestrator.contracts.records.trees import TreeBudget, TreeSize
 from orchestrator.core.budgets import Growth, excess_of
 from orchestrator.engine.persistence import persist
@@ -117,7 +117,16 @@ class TreeWatch:
                 place=f"groups/{group}/{WORKSPACE}",
                 budget=workspace,
             ),
-            _Tree(root=paths.sessions, names=(group,), place=f"data/sessions/{group}", budget=home),
+            *(
+                _Tree(root=paths.sessions, names=(name,), place=f"data/sessions/{name}", budget=home)
+                for name in (group, *(box for box in boxes if is_own_box(box)))
+            ),
+            *(
+                _Tree(root=paths.workspaces, names=(name,), place=f"data/workspaces/{name}", budget=workspace)
+                for box in boxes
+                if is_own_box(box)
+                for name in (box, agent_of_box(box))
+            ),
             *(_Tree(root=paths.ipc, names=(box,), place=f"data/ipc/{box}", budget=_BOX) for box in boxes),
         ]
 

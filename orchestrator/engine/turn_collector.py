@@ -6,9 +6,8 @@ from typing import Final
 
 import structlog
 
-from orchestrator.commands.outgoing import prepare_text
 from orchestrator.commands.services import Services
-from orchestrator.commands.turns import PairKey, begin_turn, end_turn, take_pair
+from orchestrator.commands.turns import PairKey, begin_turn, end_turn
 from orchestrator.contracts.ids import TurnId, is_file_name
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.seams import Boxes
@@ -16,6 +15,7 @@ from orchestrator.contracts.wire.codec import WireError
 from orchestrator.contracts.wire.container_io import (
     AgentEvent,
     AgentLog,
+    Progress,
     Ready,
     SessionNamed,
     TurnEnded,
@@ -26,7 +26,9 @@ from orchestrator.contracts.wire.container_io import (
 from orchestrator.contracts.wire.framing import EventLine, Frame1x, LogLine, OutputItem, Text
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.wording import Say, say
+from orchestrator.engine.log_events import LogEvents
 from orchestrator.engine.output_rate import OutputRate
+from orchestrator.engine.pair_keeping import KeepPair, keep_for_chat
 from orchestrator.engine.persistence import persist
 from orchestrator.store import sessions
 
@@ -54,9 +56,19 @@ class TurnCollector:
     """Takes the output of one agent in order; an item is stored when `take` returns."""
 
     def __init__(
-        self, services: Services, boxes: Boxes, agent: Agent, callbacks: RunCallbacks, rate: OutputRate
+        self,
+        services: Services,
+        boxes: Boxes,
+        agent: Agent,
+        callbacks: RunCallbacks,
+        rate: OutputRate,
+        *,
+        log: LogEvents,
+        keep: KeepPair = keep_for_chat,
     ) -> None:
         self.rate = rate
+        self.log = log
+        self._keep = keep
         self._services = services
         self._boxes = boxes
         self._agent = agent
@@ -77,23 +89,23 @@ class TurnCollector:
                 case EventLine(plain=plain):
                     log_lines += await self._take_event(plain)
                 case LogLine(text=text):
+                    await self.log.note_lines([text])
                     log_lines.append(text)
         return log_lines
 
     async def take_text(self, text: str, *, turn_id: TurnId | None = None) -> None:
         """One pair. What the agent asked for before it is taken first, so that order is the agent's."""
+        if self._pairs < self._agent.pairs:
+            self._pairs += 1  # an earlier process took it
+            return
         is_in_time = await self.rate.before_pair()
         if not is_in_time and self._turn_bytes > MAX_TURN_OUTPUT_BYTES:
             return
         await self._boxes.take_waiting_texts(self._agent.box, at_most_s=_ORDER_WAIT_S)
         self._services.checkpoints.reached("pair.read")
         self._pairs += 1
-        shown = await prepare_text(
-            self._services, self._agent.chat_jid, self._within_limit(text, is_in_time=is_in_time)
-        )
         key = PairKey(agent=self._agent, ordinal=self._pairs, turn_id=turn_id or self._turn_id)
-        at = self._services.clock.now()
-        await persist(self._services, lambda tx: take_pair(tx, key, shown, at=at))
+        await self._keep(self._services, key, self._within_limit(text, is_in_time=is_in_time))
         self._services.checkpoints.reached("outbox.committed")
         self._callbacks.said_something()
 
@@ -117,7 +129,11 @@ class TurnCollector:
             event = parse_event(plain)
         except WireError as error:
             return [f"unreadable event: {error}"]
+        is_said_again = self._pairs < self._agent.pairs
+        if is_said_again and isinstance(event, AgentLog | Progress):
+            return []
         if isinstance(event, AgentLog):
+            await self.log.note_log(event)
             return [f"{event.level}: {event.message}"]
         await self.rate.before_event(event)
         self._callbacks.showed_life()
@@ -137,6 +153,8 @@ class TurnCollector:
                 self._callbacks.turn_started(event)
             case TurnEnded(turn_id=turn_id) if is_file_name(turn_id):
                 await self._end_turn(event)
+            case Progress():
+                await self.log.note_progress(event)
             case WaitingInput():
                 await self._boxes.take_waiting_texts(self._agent.box, at_most_s=_ORDER_WAIT_S)
                 await self._callbacks.asked(event, self._turn_id)

@@ -1,16 +1,25 @@
-"""An agent's way to its provider: the credential, the door of the proxy, and the port inside."""
+"""An agent's way out: to its provider with the credential, and to us with its session token."""
 
+import asyncio
 import socket
 from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
 
 from orchestrator.commands.services import Services
-from orchestrator.contracts.errors import InvalidSettings, StartFailed
+from orchestrator.commands.tokens import prepare_token_dir, remove_token_dir
+from orchestrator.contracts.errors import DovecoteError, InvalidSettings, StartFailed
 from orchestrator.contracts.ids import AgentId, GroupFolder
 from orchestrator.contracts.records.definitions import Definition
 from orchestrator.contracts.records.egress import FORWARDER_PORT, EgressPolicy, Secret
+from orchestrator.contracts.records.launch import TOKEN_FILE
 from orchestrator.contracts.records.providers import AuthMode
 from orchestrator.contracts.seams import Egress, EgressDoor
+from orchestrator.contracts.wire.tools import SPAWN_TOOLS
 from orchestrator.core.agents.credentials import how_to_set
+
+_log = structlog.get_logger(__name__)
 
 
 class MissingCredential(InvalidSettings):
@@ -19,10 +28,21 @@ class MissingCredential(InvalidSettings):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WayOut:
-    """An open door, and where the forwarder listens inside."""
+    """An open door, and where the forwarder listens inside.
+
+    token_directory: holds the session token of an agent that may start others; None: it may not.
+    session_token: what is in it, where the settings want that in the environment as well.
+    """
 
     door: EgressDoor
     port: int
+    token_directory: Path | None = None
+    session_token: Secret | None = None
+
+    async def close(self, services: Services, agent_id: AgentId) -> None:
+        """End every connection, and remove socket and token."""
+        await self.door.close()
+        await remove_token_dir(services, agent_id)
 
 
 async def open_way_out(
@@ -35,14 +55,17 @@ async def open_way_out(
     uid: int | None,
     has_walls: bool,
 ) -> WayOut | None:
-    """The way out that the definition asks for; None where it asks for none.
+    """The way out that the definition asks for, or that an agent with the toolset `spawn` needs to start
+    others; None where it needs none.
 
     Raises MissingCredential naming the slot and the command that sets it.
     """
     provider = definition.provider
     credential = await credential_of(services, definition)
     api = None if provider.auth_mode is AuthMode.NATIVE_CLI else provider.api
-    if api is None and not definition.egress:
+    starts_others = egress is not None and SPAWN_TOOLS in definition.tools
+    token_directory = await _token_directory(services, agent_id, uid) if starts_others else None
+    if api is None and not definition.egress and token_directory is None:
         return None
     if egress is None:
         raise StartFailed("There is no way out for agents here.", suggestion="Start it by dovecote serve.")
@@ -54,8 +77,34 @@ async def open_way_out(
         hosts=definition.egress,
         allows_provider_tools=definition.allows_provider_tools,
         uid=uid,
+        serves_spawn=token_directory is not None,
     )
-    return WayOut(door=await egress.open(policy), port=FORWARDER_PORT if has_walls else _free_port())
+    try:
+        door = await egress.open(policy)
+    except BaseException:
+        await remove_token_dir(services, agent_id)
+        raise
+    return WayOut(
+        door=door,
+        port=FORWARDER_PORT if has_walls else _free_port(),
+        token_directory=token_directory,
+        session_token=await _token_to_show(services, token_directory),
+    )
+
+
+async def _token_directory(services: Services, agent_id: AgentId, uid: int | None) -> Path | None:
+    """Where the agent finds its session token. Without one it answers, and asks for helpers by its box."""
+    try:
+        return await prepare_token_dir(services, agent_id, uid)
+    except (DovecoteError, OSError) as error:
+        _log.error("token.not_given", agent=agent_id, error=str(error))
+        return None
+
+
+async def _token_to_show(services: Services, directory: Path | None) -> Secret | None:
+    if directory is None or not services.settings.spawn.token_in_environment:
+        return None
+    return Secret(await asyncio.to_thread((directory / TOKEN_FILE).read_text, "ascii"))
 
 
 async def credential_of(services: Services, definition: Definition) -> Secret | None:

@@ -6,10 +6,11 @@ from typing import Protocol
 from orchestrator.commands.batches import give_batch, lower_rights, next_batch
 from orchestrator.commands.services import Services
 from orchestrator.commands.task_runs import start_run
-from orchestrator.contracts.ids import AgentId, BoxName, RunId, TurnId, group_box
+from orchestrator.contracts.ids import AgentId, BoxName, RunId, TurnId, group_box, own_box
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.rights import Rights
+from orchestrator.contracts.records.spawns import SpawnedAgent
 from orchestrator.contracts.records.tasks import ContextMode, Task
 from orchestrator.core.chat.transcript import render_task
 from orchestrator.store import agents, groups, sessions
@@ -56,6 +57,11 @@ class Work(Protocol):
         """The task's run, if it is one."""
         ...
 
+    @property
+    def spawned(self) -> SpawnedAgent | None:
+        """What another agent or a person has asked to be started, if it is that."""
+        ...
+
     def box_for(self, agent_id: AgentId) -> BoxName:
         """Where its agent puts its requests."""
         ...
@@ -94,6 +100,11 @@ class ChatWork:
 
     @property
     def task_run_id(self) -> RunId | None:
+        """None."""
+        return None
+
+    @property
+    def spawned(self) -> SpawnedAgent | None:
         """None."""
         return None
 
@@ -156,9 +167,14 @@ class TaskWork:
         """This run."""
         return self.run_id
 
+    @property
+    def spawned(self) -> SpawnedAgent | None:
+        """None."""
+        return None
+
     def box_for(self, agent_id: AgentId) -> BoxName:
         """The group's own, or the agent's."""
-        return group_box(self.group.folder) if self._shares_the_box else BoxName(f"@{agent_id}")
+        return group_box(self.group.folder) if self._shares_the_box else own_box(agent_id)
 
     def claim(self, tx: Transaction, agent: Agent, turn_id: TurnId) -> FirstInput | None:
         """The run, if its task still wants it. Its status is read again here."""

@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Final
 from orchestrator.contracts.errors import ErrorCode, StartFailed, Unavailable
 from orchestrator.contracts.ids import AgentId, GroupFolder, new_id
 from orchestrator.contracts.records.launch import LaunchPlan
+from orchestrator.contracts.seams import AgentHandle
 from orchestrator.runners import cgroup as cgroups
 from orchestrator.runners import host_system, procfs, syscall_filter
 from orchestrator.runners.agent_directory import current_agents
@@ -73,8 +74,16 @@ class BubblewrapRunner:
             equipment = await self._with_tools(equipment, plan.program)
         return await self._start(plan, equipment)
 
+    async def adopt(self, instance_id: str, agent_id: AgentId, ref: str) -> AgentHandle | None:
+        """None: its agents end with the process that started them."""
+        return None
+
     async def stop_leftovers(
-        self, instance_id: str, refs: Sequence[tuple[AgentId, str | None]]
+        self,
+        instance_id: str,
+        refs: Sequence[tuple[AgentId, str | None]],
+        *,
+        spare: Collection[AgentId] = (),
     ) -> list[AgentId]:
         """Kill what an earlier process of this instance left, by pid and start time and by name."""
         loop = asyncio.get_running_loop()

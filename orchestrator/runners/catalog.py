@@ -12,9 +12,12 @@ from orchestrator.runners.host_system import is_switch_off
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunnerOptions:
-    """What runners are made from. engine_url, bwrap: None takes what this machine usually has."""
+    """What runners are made from. engine_url, bwrap: None takes what this machine usually has.
 
-    image: str
+    image: None is the one of these very files.
+    """
+
+    image: str | None
     programs_directory: Path
     engine_url: str | None = None
     bwrap: Path | None = None

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -21,12 +21,13 @@ from orchestrator.runners import mount_check, syscall_filter
 from orchestrator.runners.agent_programs import how_to_install, is_complete, programs_in
 from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.docker_handle import DockerHandle, remove_container
-from orchestrator.runners.docker_stream import Attachment
+from orchestrator.runners.docker_stream import LOGS, Attachment
 from orchestrator.runners.image import (
     REBUILD,
     ImageState,
     Stamps,
     agents_inside,
+    image_of,
     image_state,
     labels_of,
     own_stamps,
@@ -34,6 +35,7 @@ from orchestrator.runners.image import (
 )
 
 INSTANCE_LABEL: Final = "dovecote.instance"
+_AGENT_LABEL: Final = "dovecote.agent"
 # Kept for the operator, and for an orchestrator that comes back; above the limit on a turn's output.
 _LOG_BYTES: Final = "64m"
 
@@ -48,12 +50,15 @@ class _Created:
 
 
 class DockerRunner:
-    """Starts agents in containers. image: for plans that name none. engine_url: None is the usual socket."""
+    """Starts agents in containers. engine_url: None is the usual socket.
+
+    image: for plans that name none; None: the one of these very files.
+    """
 
     name = "docker"
 
-    def __init__(self, *, image: str, engine_url: str | None = None) -> None:
-        self._image = image
+    def __init__(self, *, image: str | None, engine_url: str | None = None) -> None:
+        self._named = image
         self._engine = Engine(engine_url)
         self._own: Stamps | None = None
         self._security: list[str] | None = None
@@ -63,20 +68,20 @@ class DockerRunner:
     async def why_not(self) -> str | None:
         """Ask the engine and look at the image."""
         try:
-            state = await self._engine.call(lambda client: image_state(client, self._image, self._stamps()))
+            image, state = await self._engine.call(self._look)
         except (Unavailable, StartFailed) as error:
             return str(error)
-        refusal = _refusal(self._image, state)
+        refusal = _refusal(image, state)
         return None if refusal is None else str(refusal)
 
     async def in_words(self) -> str:
         """One line for the log: what agents run in. Raises Unavailable."""
-        version = await self._engine.call(lambda client: client.version()["Version"])
-        return f"Agents run in Docker containers (engine {version}, image {self._image})."
+        version, image = await self._engine.call(lambda client: (client.version()["Version"], self._image()))
+        return f"Agents run in Docker containers (engine {version}, image {image})."
 
     async def agent_programs(self) -> tuple[str, ...] | None:
         """Those in the image; of a legacy one nobody knows. Raises Unavailable."""
-        labels = await self._engine.call(lambda client: labels_of(client, self._image)) or {}
+        labels = await self._engine.call(lambda client: labels_of(client, self._image())) or {}
         if state_by_labels(labels, self._stamps()) is ImageState.LEGACY:
             return None
         return programs_in(agents_inside(labels))
@@ -108,12 +113,38 @@ class DockerRunner:
             on_lost=self._lost.add,
         )
 
+    async def adopt(self, instance_id: str, agent_id: AgentId, ref: str) -> DockerHandle | None:
+        """A container of this instance that runs or has ended, as long as the engine has its whole log."""
+        found = await self._engine.call(lambda client: _find(client, ref))
+        if found is None or (found.instance_id, found.agent_id) != (instance_id, agent_id):
+            return None
+        output = await Attachment.open(self._engine.url, f"{found.path}&stdout=1&tail=all", request=LOGS)
+        try:
+            log = await Attachment.open(self._engine.url, f"{found.path}&stderr=1&tail=0", request=LOGS)
+        except BaseException:
+            output.close()
+            raise
+        return DockerHandle(
+            self._engine,
+            ref,
+            streams=output,
+            log=log,
+            mounts=(),
+            is_legacy=False,
+            pid=found.pid,
+            on_lost=self._lost.add,
+        )
+
     async def stop_leftovers(
-        self, instance_id: str, refs: Sequence[tuple[AgentId, str | None]]
+        self,
+        instance_id: str,
+        refs: Sequence[tuple[AgentId, str | None]],
+        *,
+        spare: Collection[AgentId] = (),
     ) -> list[AgentId]:
         """Remove every container with this instance's label. Without an engine, none can be verified."""
         try:
-            return await self._engine.call(lambda client: _sweep(client, instance_id))
+            return await self._engine.call(lambda client: _sweep(client, instance_id, spare))
         except Unavailable:
             return [agent_id for agent_id, _ in refs]
 
@@ -126,6 +157,14 @@ class DockerRunner:
         for container_id in list(self._lost):
             await self._engine.call(partial(remove_container, container_id=container_id))
             self._lost.discard(container_id)
+
+    def _look(self, client: docker.DockerClient) -> tuple[str, ImageState]:
+        """The image and what it is. Blocks."""
+        return self._image(), image_state(client, self._image(), self._stamps())
+
+    def _image(self) -> str:
+        """Its name. Reads the disk."""
+        return self._named or image_of(self._stamps())
 
     def _stamps(self) -> Stamps:
         if self._own is None:
@@ -145,7 +184,7 @@ class DockerRunner:
             raise
 
     def _create_now(self, client: docker.DockerClient, plan: LaunchPlan) -> _Created:
-        image = plan.image or self._image
+        image = plan.image or self._image()
         labels = labels_of(client, image)
         state = ImageState.MISSING if labels is None else state_by_labels(labels, self._stamps())
         if (refusal := _refusal(image, state) or _lack(image, state, labels or {}, plan)) is not None:
@@ -255,7 +294,7 @@ def _labels(plan: LaunchPlan) -> dict[str, str]:
     return {
         INSTANCE_LABEL: plan.instance_id,
         "dovecote.group": plan.group,
-        "dovecote.agent": plan.agent_id,
+        _AGENT_LABEL: plan.agent_id,
         "dovecote.deadline": plan.deadline.isoformat() if plan.deadline else "",
     }
 
@@ -297,12 +336,40 @@ def _host_config(
     )
 
 
-def _sweep(client: docker.DockerClient, instance_id: str) -> list[AgentId]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Left:
+    """A container that an earlier process left. path: of the request for its log, but for what is wanted."""
+
+    instance_id: str
+    agent_id: str
+    pid: int
+    path: str
+
+
+def _find(client: docker.DockerClient, container_id: str) -> _Left | None:
+    """What a left container is; None if it is gone, or is none of ours. Blocks."""
+    try:
+        attrs = client.api.inspect_container(container_id)
+    except docker.errors.NotFound:
+        return None
+    labels = attrs["Config"]["Labels"] or {}
+    return _Left(
+        instance_id=labels.get(INSTANCE_LABEL, ""),
+        agent_id=labels.get(_AGENT_LABEL, ""),
+        pid=int(attrs["State"]["Pid"]),
+        path=f"/v{client.api.api_version}/containers/{container_id}/logs?follow=1",
+    )
+
+
+def _sweep(client: docker.DockerClient, instance_id: str, spare: Collection[AgentId]) -> list[AgentId]:
     """Remove and look again. Blocks."""
-    wanted = {"label": f"{INSTANCE_LABEL}={instance_id}"}
-    for container in client.api.containers(all=True, quiet=True, filters=wanted):
-        remove_container(client, container["Id"])
-    return [
-        AgentId(container["Names"][0].lstrip("/"))
-        for container in client.api.containers(all=True, filters=wanted)
-    ]
+
+    def left() -> list[tuple[str, AgentId]]:
+        wanted = {"label": f"{INSTANCE_LABEL}={instance_id}"}
+        found = client.api.containers(all=True, filters=wanted)
+        named = [(each["Id"], AgentId(each["Names"][0].lstrip("/"))) for each in found]
+        return [(container_id, agent_id) for container_id, agent_id in named if agent_id not in spare]
+
+    for container_id, _ in left():
+        remove_container(client, container_id)
+    return [agent_id for _, agent_id in left()]

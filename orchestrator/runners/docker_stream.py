@@ -10,9 +10,12 @@ from orchestrator.runners.child import READ_BYTES, read_chunks, write_to_end
 
 _HEADER_BYTES: Final = 8
 _ANSWER_S: Final = 20
-_REQUEST: Final = (
+_ATTACH: Final = (
     "POST {path} HTTP/1.1\r\nHost: docker\r\nConnection: Upgrade\r\nUpgrade: tcp\r\nContent-Length: 0\r\n\r\n"
 )
+LOGS: Final = "GET {path} HTTP/1.0\r\nHost: docker\r\n\r\n"
+"""Asks for a container's log as it was kept and goes on. By the older HTTP, the engine sends it in no pieces
+of its own."""
 
 
 class FrameReader:
@@ -46,7 +49,7 @@ class FrameReader:
 
 
 class Attachment:
-    """One connection to a container's streams, made before its start; reading is on demand.
+    """One connection to a container's streams or to its log; reading is on demand.
 
     Made here, not by the `docker` package: its attached sockets leak descriptors, and lose what
     arrives together with the answer's head.
@@ -58,7 +61,7 @@ class Attachment:
         self._frames = FrameReader()
 
     @classmethod
-    async def open(cls, engine_url: str, path: str) -> "Attachment":
+    async def open(cls, engine_url: str, path: str, *, request: str = _ATTACH) -> "Attachment":
         """Ask the engine to hand the connection over. path: of the request. Raises Unavailable."""
         try:
             reader, writer = await _connect(engine_url)
@@ -68,7 +71,7 @@ class Attachment:
                 code=ErrorCode.RUNNER_UNAVAILABLE,
             ) from error
         try:
-            writer.write(_REQUEST.format(path=path).encode())
+            writer.write(request.format(path=path).encode())
             async with asyncio.timeout(_ANSWER_S):
                 head = await reader.readuntil(b"\r\n\r\n")
             if head.split(b" ", 2)[1] not in (b"101", b"200"):

@@ -5,6 +5,7 @@ import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from orchestrator.contracts.errors import StartFailed
@@ -46,12 +47,29 @@ def opened_mounts(plan: LaunchPlan) -> Iterator[tuple[OpenMount, ...]]:
 
 def _open_source(mount: Mount) -> int:
     try:
-        return os.open(mount.source, _PLACE)
+        if mount.beneath is None:
+            return os.open(mount.source, _PLACE)
+        return _open_below(mount.beneath, mount.source.relative_to(mount.beneath).parts)
     except OSError as error:
         raise StartFailed(
             f"{mount.source}, which is mounted at {mount.target}, can't be opened: {error.strerror}.",
             suggestion="Run `dovecote doctor`: it names what is missing.",
         ) from error
+
+
+def _open_below(top: Path, names: Sequence[str]) -> int:
+    """Component by component: whoever may write there may have put a link on the way."""
+    return _descend(os.open(top, _PLACE), names)
+
+
+def _descend(here: int, names: Sequence[str]) -> int:
+    for name in names:
+        try:
+            there = os.open(name, _PLACE, dir_fd=here)
+        finally:
+            os.close(here)
+        here = there
+    return here
 
 
 def differences(pid: int, mounts: Sequence[OpenMount]) -> list[str]:
@@ -96,14 +114,7 @@ def _difference(root: int, wanted: OpenMount) -> str | None:
 
 def _open_beneath(root: int, target: str) -> int:
     """Open `target` below `root` component by component: a link inside would lead out of it."""
-    here = os.dup(root)
-    for name in target.strip("/").split("/"):
-        try:
-            there = os.open(name, _PLACE, dir_fd=here)
-        finally:
-            os.close(here)
-        here = there
-    return here
+    return _descend(os.dup(root), target.strip("/").split("/"))
 
 
 def refuse_differences(found: Sequence[str]) -> None:

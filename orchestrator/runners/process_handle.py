@@ -17,6 +17,7 @@ from orchestrator.runners.procfs import ProcessKey
 
 _START_S: Final = 20.0
 _STOP_S: Final = 5.0
+_LOOK_AGAIN_S: Final = 0.02
 _KILLED: Final = 128 + signal.SIGKILL
 
 
@@ -78,6 +79,7 @@ class ProcessHandle:
         words = await asyncio.shield(self._line.rest)
         await self._child.reap()
         self._kill_left_behind()
+        await self._see_its_group_go()
         match words.split():
             case [b"ended", code]:
                 return ExitStatus(code=int(code))
@@ -113,6 +115,15 @@ class ProcessHandle:
         finally:
             self._kill_left_behind()
             self._child.close()
+
+    async def _see_its_group_go(self) -> None:
+        """What was killed with the agent needs a moment to go; of what is not our child nobody tells us."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_STOP_S):
+                while True:
+                    if await self.is_gone():
+                        return
+                    await asyncio.sleep(_LOOK_AGAIN_S)
 
     def _tell(self, word: bytes) -> None:
         if not self._line.rest.done() and not self._transport.is_closing():

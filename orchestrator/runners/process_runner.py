@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Final
 from orchestrator.contracts.errors import StartFailed
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.launch import AGENTS_TARGET, PROGRAMS_TARGET, TOOLS_TARGET, LaunchPlan
+from orchestrator.contracts.seams import AgentHandle
 from orchestrator.runners import lifeline, procfs
 from orchestrator.runners.child import SideChannel, adopt, start_process
 from orchestrator.runners.model_programs import model_programs
@@ -83,8 +84,16 @@ class ProcessRunner:
             places |= {} if agents is None else {AGENTS_TARGET: str(agents)}
         return await self._start(plan, interpreter.outside, places)
 
+    async def adopt(self, instance_id: str, agent_id: AgentId, ref: str) -> AgentHandle | None:
+        """None: its agents end with the process that started them."""
+        return None
+
     async def stop_leftovers(
-        self, instance_id: str, refs: Sequence[tuple[AgentId, str | None]]
+        self,
+        instance_id: str,
+        refs: Sequence[tuple[AgentId, str | None]],
+        *,
+        spare: Collection[AgentId] = (),
     ) -> list[AgentId]:
         """Kill what an earlier process of this instance left; by then its lifeline has done so itself."""
         loop = asyncio.get_running_loop()

@@ -55,12 +55,20 @@ def _as_is(value: str) -> object:
 
 
 ALIASES: Final[Mapping[str, tuple[str, Callable[[str], object], str]]] = {
+    "ABSOLUTE_MAX_TIMEOUT": (
+        "spawn.absolute_max_timeout_s",
+        _from_ms,
+        "ABSOLUTE_MAX_TIMEOUT is in milliseconds.",
+    ),
     "ASSISTANT_NAME": ("assistant.name", _as_is, ""),
     "CONTAINER_IMAGE": ("agent.image", _as_is, ""),
     "CONTAINER_TIMEOUT": ("agent.container_timeout_s", _from_ms, "CONTAINER_TIMEOUT is in milliseconds."),
     "DOCKER_HOST": ("agent.engine_url", _as_is, ""),
+    "ENABLE_RECURSIVE_SPAWN": ("spawn.enabled", _as_is, ""),
     "IDLE_TIMEOUT": ("agent.idle_timeout_s", _from_ms, "IDLE_TIMEOUT is in milliseconds."),
+    "MAX_AGENTS_PER_TREE": ("spawn.max_agents_per_tree", _as_is, ""),
     "MAX_CONCURRENT_CONTAINERS": ("queue.max_running", _as_is, ""),
+    "MAX_NESTING_DEPTH": ("spawn.max_depth", _as_is, ""),
 }
 """Names of the source documents in the environment: the setting, how it is read, its unit."""
 RENAMED: Final[Mapping[str, str]] = {"agent.driver": "agent.provider"}

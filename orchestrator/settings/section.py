@@ -1,5 +1,6 @@
 """What sections of settings are made of."""
 
+from dataclasses import dataclass
 from typing import Annotated, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
@@ -16,6 +17,29 @@ def _no_truth_as_number(value: object) -> object:
 
 Whole = Annotated[int, BeforeValidator(_no_truth_as_number)]
 Number = Annotated[float, BeforeValidator(_no_truth_as_number)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListOf:
+    """What a setting with several values holds. example: as it is written."""
+
+    what: str
+    example: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableOf:
+    """What a setting holds that is a table of tables. example: how one begins."""
+
+    what: str
+    example: str
+
+
+def program_first(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of a command, of which the first names a program. Raises ValueError."""
+    if (words and not words[0].strip()) or any("\0" in word for word in words):
+        raise ValueError("does not begin with the name of a program")
+    return words
 
 
 class Section(BaseModel):

@@ -1,7 +1,6 @@
 """Everything that can be set: one frozen section a component, passed on by section."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_args, get_origin
 from zoneinfo import ZoneInfo
@@ -11,26 +10,13 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from orchestrator.contracts.ids import is_chat_id, is_folder_name
-from orchestrator.contracts.version import IMAGE
-from orchestrator.settings.section import MIB, Number, Section, Whole
+from orchestrator.settings.api import ApiSettings
+from orchestrator.settings.events import EventSettings
+from orchestrator.settings.programs import ProgramSettings
+from orchestrator.settings.section import MIB, ListOf, Number, Section, TableOf, Whole, program_first
+from orchestrator.settings.spawn import SpawnSettings, WorkspaceSettings
+from orchestrator.settings.voice import VoiceSettings
 from orchestrator.settings.whatsapp import WhatsAppSettings
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListOf:
-    """What a setting with several values holds. example: as it is written."""
-
-    what: str
-    example: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableOf:
-    """What a setting holds that is a table of tables. example: how one begins."""
-
-    what: str
-    example: str
-
 
 _CHAT_IDS: Final = ListOf(what="chat ids", example='["491701234567@s.whatsapp.net"]')
 _SERVERS: Final = TableOf(what="tables of tool servers", example="[agent.mcp_servers.NAME]")
@@ -71,12 +57,6 @@ def _all_folders(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-def _program_first(words: tuple[str, ...]) -> tuple[str, ...]:
-    if (words and not words[0].strip()) or any("\0" in word for word in words):
-        raise ValueError("does not begin with the name of a program")
-    return words
-
-
 class AssistantSettings(Section):
     """Who the assistant is, where a group does not say otherwise."""
 
@@ -91,6 +71,11 @@ class AssistantSettings(Section):
     )
     operators: Annotated[tuple[str, ...], AfterValidator(_all_chat_ids), _CHAT_IDS] = Field(
         (), description="JIDs of the people who may command it, besides those in the main chat"
+    )
+    auto_register: Literal["off", "ask", "on"] = Field(
+        "ask",
+        description="what happens when it is added to a group chat: nothing, it asks in the main chat, or it "
+        "answers there at once, whoever added it",
     )
     main_members: Literal["listed", "everyone"] = Field(
         "listed", description="who commands it in a main chat that is a group: only `operators`, or all"
@@ -150,7 +135,12 @@ class AgentSettings(Section):
     runner: Literal["auto", "docker", "bubblewrap", "process"] = Field(
         "auto", description="what builds the walls"
     )
-    image: str = Field(IMAGE, min_length=1, max_length=256, description="image of the docker runner")
+    image: str | None = Field(
+        None,
+        min_length=1,
+        max_length=256,
+        description="image of the docker runner, if not the one that `dovecote image build` makes",
+    )
     engine_url: str | None = Field(
         None, min_length=1, max_length=1024, description="the Docker engine, if not the one of this machine"
     )
@@ -199,6 +189,9 @@ class OutboxSettings(Section):
         2, ge=0.05, le=600, description="wait before the second try, then doubling"
     )
     backoff_most_s: Number = Field(300, ge=1, le=3600, description="longest wait between tries")
+    quote_trigger: bool = Field(
+        False, description="whether an answer quotes the message that it answers, where the network can"
+    )
 
 
 class AttachmentSettings(Section):
@@ -240,7 +233,7 @@ class TaskSettings(Section):
 class AlertSettings(Section):
     """How operators are told what they should not miss."""
 
-    command: Annotated[tuple[str, ...], AfterValidator(_program_first), _ARGV] = Field(
+    command: Annotated[tuple[str, ...], AfterValidator(program_first), _ARGV] = Field(
         (),
         description="program and arguments, run without a shell, that gets on its standard input what nobody "
         "would read in the main chat",
@@ -272,12 +265,18 @@ class Settings(BaseSettings):
     bounds: BoundSettings = BoundSettings()
     questions: QuestionSettings = QuestionSettings()
     agent: AgentSettings = AgentSettings()
+    programs: ProgramSettings = ProgramSettings()
     outbox: OutboxSettings = OutboxSettings()
     attachments: AttachmentSettings = AttachmentSettings()
     ipc: IpcSettings = IpcSettings()
     tasks: TaskSettings = TaskSettings()
+    spawn: SpawnSettings = SpawnSettings()
+    workspaces: WorkspaceSettings = WorkspaceSettings()
     alerts: AlertSettings = AlertSettings()
     logs: LogSettings = LogSettings()
+    api: ApiSettings = ApiSettings()
+    events: EventSettings = EventSettings()
+    voice: VoiceSettings = VoiceSettings()
     whatsapp: WhatsAppSettings = WhatsAppSettings()
     providers: Annotated[dict[str, dict[str, Any]], _PROVIDERS] = Field(
         default_factory=dict,

@@ -3,23 +3,38 @@
 import json
 import sqlite3
 from collections.abc import Iterable
+from dataclasses import asdict
 from datetime import datetime
 from typing import Final
 
 from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, RunId, TreeId, TurnId
-from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, Turn, TurnOutcome
+from orchestrator.contracts.records.agents import (
+    ALL_PERMISSIONS,
+    Agent,
+    AgentKind,
+    AgentStatus,
+    EndReason,
+    SpawnPermissions,
+    Turn,
+    TurnOutcome,
+)
 from orchestrator.contracts.records.messages import SenderRole
 from orchestrator.contracts.records.rights import Rights
-from orchestrator.contracts.wire.codec import to_json
+from orchestrator.contracts.wire.codec import from_json, to_json
 from orchestrator.contracts.wire.container_io import TurnError, Usage
+from orchestrator.store import trees
 from orchestrator.store.database import Reader, Transaction
 from orchestrator.store.times import from_ms, maybe_from_ms, to_ms
 
 ADD: Final = """
 INSERT INTO agents (agent_id, tree_id, folder, chat_jid, box, runner, provider, status, is_main, started_ms,
-                    rights, task_run_id)
+                    rights, task_run_id, kind, parent_agent_id, depth, deadline_ms, permissions)
 VALUES (:agent_id, :tree_id, :folder, :chat_jid, :box, :runner, :provider, :status, :is_main, :started_ms,
-        :rights, :task_run_id)
+        :rights, :task_run_id, :kind, :parent_agent_id, :depth, :deadline_ms, :permissions)
+"""
+CLAIM: Final = """
+UPDATE agents SET status = 'starting', runner = :runner, provider = :provider, started_ms = :at_ms
+ WHERE agent_id = :agent_id AND status = 'pending'
 """
 SET_RIGHTS: Final = "UPDATE agents SET rights = :rights WHERE agent_id = :agent_id"
 SET_PROCESS: Final = """
@@ -35,7 +50,12 @@ GET: Final = "SELECT * FROM agents WHERE agent_id = :agent_id"
 RIGHTS: Final = """
 SELECT agent_id, rights FROM agents WHERE agent_id IN (SELECT value FROM json_each(:agent_ids))
 """
+PERMISSIONS: Final = """
+SELECT agent_id, permissions FROM agents
+ WHERE agent_id IN (SELECT value FROM json_each(:agent_ids)) AND permissions IS NOT NULL
+"""
 LIVE: Final = "SELECT * FROM agents WHERE status IN ('starting', 'running', 'stopping') ORDER BY started_ms"
+PENDING: Final = "SELECT * FROM agents WHERE status = 'pending' ORDER BY started_ms, rowid"
 CHAT_AT_WORK: Final = """
 SELECT max(a.status = 'starting'
            OR EXISTS (SELECT 1 FROM turns AS t
@@ -60,8 +80,15 @@ UPDATE turns
  WHERE agent_id = :agent_id AND turn_id = :turn_id AND ended_ms IS NULL
 RETURNING *
 """
+END_OPEN_TURNS: Final = """
+UPDATE turns SET ended_ms = :at_ms, status = :status WHERE agent_id = :agent_id AND ended_ms IS NULL
+"""
 TURN: Final = "SELECT * FROM turns WHERE agent_id = :agent_id AND turn_id = :turn_id"
+LAST_TURN: Final = """
+SELECT status, error FROM turns WHERE agent_id = :agent_id ORDER BY started_ms DESC, rowid DESC LIMIT 1
+"""
 ANY_EFFECT: Final = "SELECT 1 FROM turns WHERE agent_id = :agent_id AND effects > 0 LIMIT 1"
+COUNT_PAIR: Final = "UPDATE agents SET pairs = :ordinal WHERE agent_id = :agent_id AND pairs < :ordinal"
 COUNT_OUTPUT: Final = """
 UPDATE turns SET effects = effects + 1, outputs = outputs + 1
  WHERE agent_id = :agent_id AND turn_id = :turn_id
@@ -82,7 +109,7 @@ DELETE FROM turns WHERE agent_id IN (SELECT agent_id FROM agents WHERE ended_ms 
 
 
 def add(tx: Transaction, agent: Agent) -> None:
-    """Remember an agent before it is started."""
+    """Remember an agent before it is started. A root begins its tree; a child is one more of its parent's."""
     tx.execute(
         ADD,
         {
@@ -98,8 +125,25 @@ def add(tx: Transaction, agent: Agent) -> None:
             "started_ms": to_ms(agent.started_at),
             "rights": agent.rights.value,
             "task_run_id": agent.task_run_id,
+            "kind": agent.kind.value,
+            "parent_agent_id": agent.parent_agent_id,
+            "depth": agent.depth,
+            "deadline_ms": None if agent.deadline_at is None else to_ms(agent.deadline_at),
+            "permissions": _stored_permissions(agent.permissions),
         },
     )
+    if agent.parent_agent_id is None:
+        trees.add(tx, agent.tree_id, agent.agent_id, at=agent.started_at)
+    else:
+        trees.count_child(tx, agent.tree_id, depth=agent.depth)
+
+
+def claim(tx: Transaction, agent_id: AgentId, *, runner: str, provider: str, at: datetime) -> bool:
+    """Give a pending agent its place to run; False if it is not pending any more."""
+    changed = tx.execute(
+        CLAIM, {"agent_id": agent_id, "runner": runner, "provider": provider, "at_ms": to_ms(at)}
+    )
+    return changed.rowcount == 1
 
 
 def set_rights(tx: Transaction, agent_id: AgentId, rights: Rights) -> None:
@@ -146,12 +190,17 @@ def end(
 def get(tx: Transaction, agent_id: AgentId) -> Agent | None:
     """The agent's record."""
     row = tx.one(GET, {"agent_id": agent_id})
-    return None if row is None else _agent(row)
+    return None if row is None else agent_of(row)
 
 
 def live(tx: Transaction) -> list[Agent]:
     """All that are believed to run, oldest first."""
-    return [_agent(row) for row in tx.all(LIVE, {})]
+    return [agent_of(row) for row in tx.all(LIVE, {})]
+
+
+def pending(tx: Transaction) -> list[Agent]:
+    """All that are reserved and not started yet, oldest first."""
+    return [agent_of(row) for row in tx.all(PENDING, {})]
 
 
 def is_chat_at_work(tx: Transaction, chat: Jid) -> bool | None:
@@ -162,7 +211,7 @@ def is_chat_at_work(tx: Transaction, chat: Jid) -> bool | None:
 
 async def list_live(reader: Reader) -> list[Agent]:
     """As `live`, outside a transaction."""
-    return [_agent(row) for row in await reader.all(LIVE, {})]
+    return [agent_of(row) for row in await reader.all(LIVE, {})]
 
 
 def rights(tx: Transaction, agent_id: AgentId) -> Rights | None:
@@ -176,10 +225,16 @@ def rights_of(tx: Transaction, agent_ids: Iterable[AgentId]) -> dict[AgentId, Ri
     return {AgentId(row["agent_id"]): Rights(row["rights"]) for row in rows}
 
 
+def without_chat(tx: Transaction, agent_ids: Iterable[AgentId]) -> frozenset[AgentId]:
+    """Those of these agents that may not speak in their group's chat."""
+    rows = tx.all(PERMISSIONS, {"agent_ids": json.dumps(list(agent_ids))})
+    return frozenset(AgentId(row["agent_id"]) for row in rows if not _permissions(row["permissions"]).chat)
+
+
 def last_of_box(tx: Transaction, box: BoxName) -> Agent | None:
     """Whose rights hold for what still lies in a left box."""
     row = tx.one(LAST_OF_BOX, {"box": box})
-    return None if row is None else _agent(row)
+    return None if row is None else agent_of(row)
 
 
 def start_turn(
@@ -232,15 +287,35 @@ def end_turn(
     return None if row is None else _turn(row)
 
 
+def end_open_turns(tx: Transaction, agent_id: AgentId, *, outcome: TurnOutcome, at: datetime) -> None:
+    """Write down for every turn that the agent has not ended how it ended."""
+    parameters = {"agent_id": agent_id, "status": outcome.value, "at_ms": to_ms(at)}
+    tx.execute(END_OPEN_TURNS, parameters)
+
+
 def turn(tx: Transaction, agent_id: AgentId, turn_id: TurnId) -> Turn | None:
     """One turn of an agent."""
     row = tx.one(TURN, {"agent_id": agent_id, "turn_id": turn_id})
     return None if row is None else _turn(row)
 
 
+def last_turn_end(tx: Transaction, agent_id: AgentId) -> tuple[TurnOutcome | None, TurnError | None]:
+    """How the agent's last turn ended; None, None while it has not, or if there was none."""
+    row = tx.one(LAST_TURN, {"agent_id": agent_id})
+    if row is None or row["status"] is None:
+        return None, None
+    error = None if row["error"] is None else from_json(TurnError, row["error"])
+    return TurnOutcome(row["status"]), error
+
+
 def has_effects(tx: Transaction, agent_id: AgentId) -> bool:
     """Whether any turn of the agent committed a text or a command."""
     return tx.one(ANY_EFFECT, {"agent_id": agent_id}) is not None
+
+
+def count_pair(tx: Transaction, agent_id: AgentId, ordinal: int) -> bool:
+    """The pair with this place in the agent's output is taken, from 1; False if it was before."""
+    return tx.execute(COUNT_PAIR, {"agent_id": agent_id, "ordinal": ordinal}).rowcount == 1
 
 
 def count_output(tx: Transaction, agent_id: AgentId, turn_id: TurnId) -> None:
@@ -268,7 +343,8 @@ def prune(tx: Transaction, *, before: datetime) -> None:
     tx.execute(PRUNE, {"before_ms": to_ms(before)})
 
 
-def _agent(row: sqlite3.Row) -> Agent:
+def agent_of(row: sqlite3.Row) -> Agent:
+    """The agent that a row of its table stands for."""
     return Agent(
         agent_id=AgentId(row["agent_id"]),
         tree_id=TreeId(row["tree_id"]),
@@ -279,15 +355,29 @@ def _agent(row: sqlite3.Row) -> Agent:
         provider=row["provider"],
         status=AgentStatus(row["status"]),
         is_main=bool(row["is_main"]),
+        kind=AgentKind(row["kind"]),
+        parent_agent_id=None if row["parent_agent_id"] is None else AgentId(row["parent_agent_id"]),
+        depth=row["depth"],
+        deadline_at=maybe_from_ms(row["deadline_ms"]),
+        permissions=_permissions(row["permissions"]),
         rights=Rights(row["rights"]),
         task_run_id=None if row["task_run_id"] is None else RunId(row["task_run_id"]),
         is_legacy=bool(row["is_legacy"]),
         process_ref=row["process_ref"],
+        pairs=row["pairs"],
         started_at=from_ms(row["started_ms"]),
         ended_at=maybe_from_ms(row["ended_ms"]),
         exit_code=row["exit_code"],
         end_reason=None if row["end_reason"] is None else EndReason(row["end_reason"]),
     )
+
+
+def _stored_permissions(permissions: SpawnPermissions) -> str | None:
+    return None if permissions == ALL_PERMISSIONS else json.dumps(asdict(permissions))
+
+
+def _permissions(stored: str | None) -> SpawnPermissions:
+    return ALL_PERMISSIONS if stored is None else SpawnPermissions(**json.loads(stored))
 
 
 def _turn(row: sqlite3.Row) -> Turn:

@@ -24,7 +24,8 @@ SELECT jid, name, folder, last_activity_ms
         UNION ALL
         SELECT c.jid, coalesce(c.name, c.jid), NULL, c.last_activity_ms
           FROM chats AS c
-         WHERE c.is_group = 1 AND NOT EXISTS (SELECT 1 FROM groups AS g WHERE g.jid = c.jid))
+         WHERE c.is_group = 1 AND c.is_member IS NOT 0
+           AND NOT EXISTS (SELECT 1 FROM groups AS g WHERE g.jid = c.jid))
  ORDER BY folder IS NULL, last_activity_ms DESC, jid
  LIMIT :count
 """
@@ -34,9 +35,13 @@ SELECT g.jid, g.name, g.folder, c.last_activity_ms
  WHERE g.folder = :folder
 """
 NOTE_FOUND: Final = """
-INSERT INTO chats (jid, channel, name, is_group) VALUES (:jid, :channel, :name, 1)
-ON CONFLICT (jid) DO UPDATE SET name = coalesce(excluded.name, name), is_group = 1
+INSERT INTO chats (jid, channel, name, is_group, is_member) VALUES (:jid, :channel, :name, 1, 1)
+ON CONFLICT (jid) DO UPDATE SET name = coalesce(excluded.name, name), is_group = 1, is_member = 1
 """
+CALL: Final = "UPDATE chats SET name = :name WHERE jid = :jid"
+LEAVE: Final = "UPDATE chats SET is_member = 0 WHERE jid = :jid AND is_member IS NOT 0"
+WE_ARE_IN: Final = "SELECT jid FROM chats WHERE channel = :channel AND is_member = 1"
+NAME: Final = "SELECT name FROM chats WHERE jid = :jid"
 IS_SEEN: Final = "SELECT 1 AS found FROM chats WHERE jid = :jid"
 
 
@@ -73,8 +78,29 @@ def is_seen(tx: Transaction, jid: Jid) -> bool:
 
 
 def note_found(tx: Transaction, jid: Jid, *, channel: str, name: str | None) -> None:
-    """The channel says that there is this group chat."""
+    """The channel says that we are in this group chat."""
     tx.execute(NOTE_FOUND, {"jid": jid, "channel": channel, "name": name})
+
+
+def call(tx: Transaction, jid: Jid, name: str) -> None:
+    """The chat, if it is known, is called so from now on."""
+    tx.execute(CALL, {"jid": jid, "name": name})
+
+
+def leave(tx: Transaction, jid: Jid) -> bool:
+    """We are in this chat no more; False if that was known, or the chat is not."""
+    return tx.execute(LEAVE, {"jid": jid}).rowcount == 1
+
+
+def we_are_in(tx: Transaction, channel: str) -> frozenset[Jid]:
+    """The group chats of a channel that we are known to be in."""
+    return frozenset(Jid(row["jid"]) for row in tx.all(WE_ARE_IN, {"channel": channel}))
+
+
+def name_of(tx: Transaction, jid: Jid) -> str | None:
+    """What the chat is called, as far as its network said."""
+    row = tx.one(NAME, {"jid": jid})
+    return None if row is None else row["name"]
 
 
 def _known(row: sqlite3.Row) -> KnownChat:

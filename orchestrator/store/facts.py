@@ -35,9 +35,15 @@ def newest_time(tx: Transaction) -> datetime | None:
     return None if row is None else maybe_from_ms(row["newest_ms"])
 
 
-def note_sync(tx: Transaction, *, at: datetime) -> None:
+def note_sync(tx: Transaction, channel: str, *, at: datetime) -> None:
     """A channel said which group chats there are."""
-    tx.execute(SET, {"name": "chats_synced", "value": str(to_ms(at))})
+    for name in ("chats_synced", f"chats_synced:{channel}"):
+        tx.execute(SET, {"name": name, "value": str(to_ms(at))})
+
+
+def was_synced(tx: Transaction, channel: str) -> bool:
+    """Whether this channel ever said which group chats there are."""
+    return tx.one(GET, {"name": f"chats_synced:{channel}"}) is not None
 
 
 def last_sync(tx: Transaction) -> datetime | None:

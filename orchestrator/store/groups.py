@@ -22,6 +22,7 @@ IS_REGISTERED: Final = "SELECT 1 FROM groups WHERE jid = :jid"
 BY_FOLDER: Final = "SELECT * FROM groups WHERE folder = :folder"
 MAIN: Final = "SELECT * FROM groups WHERE is_main = 1"
 LAST_SERVED: Final = "SELECT last_served FROM groups WHERE folder = :folder"
+FOLDERS: Final = "SELECT folder FROM groups"
 ALL: Final = "SELECT * FROM groups ORDER BY number"
 UPDATE: Final = """
 UPDATE groups
@@ -74,6 +75,11 @@ def main(tx: Transaction) -> Group | None:
     """The operator's own group."""
     row = tx.one(MAIN, {})
     return None if row is None else of_row(row)
+
+
+def folders(tx: Transaction) -> list[GroupFolder]:
+    """The folders of all groups."""
+    return [GroupFolder(row["folder"]) for row in tx.all(FOLDERS, {})]
 
 
 def last_served(tx: Transaction, folder: GroupFolder) -> int:

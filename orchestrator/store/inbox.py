@@ -19,7 +19,8 @@ from orchestrator.store.unsafe import UnsafeEntry
 
 INBOX: Final = "inbox"
 ATTACHMENTS: Final = """
-SELECT attachments FROM messages WHERE chat_jid = :chat AND message_id = :message_id
+SELECT attachments FROM messages
+ WHERE chat_jid = :chat AND message_id IN (SELECT value FROM json_each(:message_ids))
 """
 
 
@@ -52,12 +53,11 @@ def remove_files(groups: Path, folder: GroupFolder, names: Sequence[str]) -> Non
             inbox.remove(name)
 
 
-def stored_paths(tx: Transaction, chat: Jid, message_id: MessageId) -> list[str]:
-    """Where the attachments of a stored message lie, as its agent sees them."""
-    row = tx.one(ATTACHMENTS, {"chat": chat, "message_id": message_id})
-    if row is None or row["attachments"] is None:
-        return []
-    return [path for *_, path in json.loads(row["attachments"]) if path is not None]
+def stored_paths(tx: Transaction, chat: Jid, message_ids: Sequence[MessageId]) -> list[str]:
+    """Where the attachments of stored messages lie, as their agent sees them."""
+    rows = tx.all(ATTACHMENTS, {"chat": chat, "message_ids": json.dumps(list(message_ids))})
+    kept = [json.loads(row["attachments"]) for row in rows if row["attachments"] is not None]
+    return [path for files in kept for *_, path in files if path is not None]
 
 
 def _open_workspace(groups: Path, folder: GroupFolder) -> SafeDir:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from orchestrator.contracts.ids import Jid, MessageId
-from orchestrator.contracts.records.messages import StoredMessage
+from orchestrator.contracts.records.messages import Attachment, StoredMessage
 from orchestrator.store.database import Transaction
-from orchestrator.store.messages import of_row
+from orchestrator.store.messages import attachments_json, of_row
 
 VERSIONS: Final = """
 SELECT * FROM messages WHERE chat_jid = :chat AND message_id = :message_id
@@ -17,6 +17,9 @@ SELECT * FROM messages WHERE chat_jid = :chat AND edits = :message_id
 """
 REPLACE_TEXT: Final = """
 UPDATE messages SET text = :text, is_trigger = :is_trigger, revision = revision + 1 WHERE seq = :seq
+"""
+GIVE_FILES: Final = """
+UPDATE messages SET text = :text, attachments = :attachments, revision = revision + 1 WHERE seq = :seq
 """
 MARK_EDIT: Final = "UPDATE messages SET edits = :message_id WHERE seq = :seq"
 REVISIONS: Final = """
@@ -33,6 +36,11 @@ def versions(tx: Transaction, chat: Jid, message_id: MessageId) -> list[StoredMe
 def replace_text(tx: Transaction, seq: int, *, text: str, is_trigger: bool) -> None:
     """Another text takes the place of the stored one."""
     tx.execute(REPLACE_TEXT, {"seq": seq, "text": text, "is_trigger": int(is_trigger)})
+
+
+def give_files(tx: Transaction, seq: int, *, text: str, attachments: Sequence[Attachment]) -> None:
+    """The message has these files now, and says so."""
+    tx.execute(GIVE_FILES, {"seq": seq, "text": text, "attachments": attachments_json(attachments)})
 
 
 def mark_edit(tx: Transaction, seq: int, *, of: MessageId) -> None:

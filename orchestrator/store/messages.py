@@ -104,6 +104,7 @@ SELECT * FROM messages
 """
 ROLE_OF: Final = "SELECT sender_role FROM messages WHERE chat_jid = :chat AND message_id = :message_id"
 SENDER_OF: Final = "SELECT sender_jid FROM messages WHERE chat_jid = :chat AND message_id = :message_id"
+TEXT_OF: Final = "SELECT text FROM messages WHERE chat_jid = :chat AND message_id = :message_id"
 AT_WORK: Final = """
 SELECT * FROM messages
  WHERE chat_jid = :chat AND status = 'dispatched' AND is_trigger = 1
@@ -149,7 +150,7 @@ def add(
             "sender_role": role.value,
             "text": message.text,
             "quoted": _quoted_json(message.quoted),
-            "attachments": _attachments_json(message.attachments),
+            "attachments": attachments_json(message.attachments),
             "sent_ms": to_ms(message.sent_at),
             "received_ms": to_ms(at),
             "is_trigger": int(is_trigger),
@@ -301,6 +302,12 @@ def sender_of(tx: Transaction, chat: Jid, message_id: MessageId) -> Jid | None:
     return None if row is None else Jid(row["sender_jid"])
 
 
+def text_of(tx: Transaction, chat: Jid, message_id: MessageId) -> str:
+    """What a stored message says; empty if it is not known."""
+    row = tx.one(TEXT_OF, {"chat": chat, "message_id": message_id})
+    return "" if row is None else str(row["text"])
+
+
 def triggers_at_work(tx: Transaction, chat: Jid) -> list[StoredMessage]:
     """The triggers of a chat that some agent holds."""
     return [of_row(row) for row in tx.all(AT_WORK, {"chat": chat})]
@@ -322,7 +329,8 @@ def _quoted_json(quoted: Quoted | None) -> str | None:
     return json.dumps([quoted.message_id, quoted.sender_name, quoted.text, quoted.is_ours])
 
 
-def _attachments_json(attachments: Sequence[Attachment]) -> str | None:
+def attachments_json(attachments: Sequence[Attachment]) -> str | None:
+    """Files of a message as its row holds them."""
     if not attachments:
         return None
     return json.dumps([[a.name, a.media_type, a.size_bytes, a.path] for a in attachments])

@@ -1,6 +1,5 @@
 """Secrets as files: 0600 in directories of 0700, one file a secret, replaced in one step."""
 
-import contextlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Final
 
 from orchestrator.contracts.errors import Unavailable
 from orchestrator.contracts.os_errors import unusable
+from orchestrator.store.private_files import replace_private
 
 _MAX_BYTES: Final = 64 * 1024
 
@@ -25,7 +25,6 @@ class Keeping(StrEnum):
     KEYRING = "keyring"
 
 
-_NEW: Final = ".new"
 _ENDINGS: Final = frozenset(each.value for each in Keeping)
 
 
@@ -70,7 +69,7 @@ class SecretFiles:
         path = self._path(name, keeping)
         try:
             self._make_directories(path.parent)
-            _replace(path, text.encode())
+            replace_private(path, text.encode())
         except OSError as error:
             raise unusable(path, error) from None
         for other in Keeping:
@@ -114,24 +113,6 @@ class SecretFiles:
         except OSError as error:
             raise unusable(path, error) from None
         return True
-
-
-def _replace(path: Path, content: bytes) -> None:
-    new = path.with_name(path.name + _NEW)
-    with contextlib.suppress(FileNotFoundError):
-        new.unlink()
-    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    with open(descriptor, "wb") as file:
-        os.fchmod(file.fileno(), 0o600)
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(path)
-    held = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(held)
-    finally:
-        os.close(held)
 
 
 def _unreadable(name: str, error: Exception) -> Unavailable:

@@ -22,9 +22,13 @@ NAMES = (
     "ipc_latency",
     "ipc_burst",
     "egress",
+    "first_token",
     "burst",
     "many_tasks",
     "idle",
+    "channel_off",
+    "live_events",
+    "agent_records",
 )
 """In the order in which they run. Each is a module here whose `run` gives rows."""
 

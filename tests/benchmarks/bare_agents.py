@@ -12,13 +12,13 @@ from typing import IO, Final
 from orchestrator.contracts.ids import AgentId, GroupFolder, Jid, new_id
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.launch import PROGRAMS_TARGET, AgentPlaces, LaunchPlan, ResourceLimits
-from orchestrator.contracts.version import IMAGE
 from orchestrator.contracts.wire.boxes import BOX_DIRECTORIES
 from orchestrator.core.agents.launch_plan import plan_launch
 from orchestrator.runners.host_system import bwrap_programs, read_host_system
 from orchestrator.runners.process_runner import host_path
 from orchestrator.runners.programs import Interpreter, choose_interpreter, ensure_programs
 from tests.benchmarks.bench_channel import NOON
+from tests.support.agent_image import IMAGE
 
 AGENT_UID: Final = 64_178
 _PROBE: Final = """

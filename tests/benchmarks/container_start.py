@@ -7,12 +7,12 @@ from typing import Final
 
 from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND
 from orchestrator.contracts.seams import Runner
-from orchestrator.contracts.version import IMAGE
 from orchestrator.runners.catalog import RunnerOptions, make_runner
 from tests.benchmarks.bare_agents import Ground, agent_uid, bare_command, first_output_s, make_ground
 from tests.benchmarks.bench_app import bench_home, usable_runners
 from tests.benchmarks.sampling import median_ms
 from tests.benchmarks.table import Row, at_most_floors
+from tests.support.agent_image import IMAGE
 
 _COMMANDS: Final = {
     "agent runner ready": AGENT_RUNNER_COMMAND,

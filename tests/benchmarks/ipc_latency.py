@@ -10,13 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from orchestrator.contracts.version import IMAGE
 from orchestrator.runners.catalog import RunnerOptions, make_runner
 from tests.benchmarks.bare_agents import agent_uid, make_ground
 from tests.benchmarks.bench_app import bench_home, usable_runners
 from tests.benchmarks.bench_boxes import Watched, drop, request_bytes, watched_boxes
 from tests.benchmarks.sampling import percentile, until
 from tests.benchmarks.table import Row, at_most
+from tests.support.agent_image import IMAGE
 
 _COUNT: Final = 200
 _POLLED_COUNT: Final = 6

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.contracts.version import IMAGE
 from orchestrator.core.wording import Say, say
 from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.docker_runner import DockerRunner
+from tests.support.agent_image import IMAGE
 from tests.support.eventually import eventually
 from tests.support.home_on_disk import ECHO, HomeOnDisk, once
 from tests.support.orchestrator_process import OrchestratorProcess

@@ -217,12 +217,45 @@ async def test_a_kill_while_a_sandbox_works_loses_and_doubles_nothing(
 
 
 @pytest.mark.docker
-@pytest.mark.parametrize("name", ["started, before it is ready", "request committed, before its reply"])
+@pytest.mark.parametrize("point", FOLLOW_UP[1:])
+async def test_an_idle_agent_that_outlives_a_kill_is_given_what_it_was_to_have(
+    point: str, home: HomeOnDisk, orchestrator: OrchestratorProcess, docker_engine: Engine
+) -> None:
+    await home.add_group()
+    home.play(ECHO)
+    home.set(agent__runner="docker")
+    await orchestrator.start(crash_at=point)
+    home.ask("one")
+    await home.said(AGENT_SAYS)
+    await home.quiet()
+    message = home.ask("two")
+    await orchestrator.died()
+
+    await orchestrator.start()
+    await home.quiet()
+    await orchestrator.stop()
+
+    assert home.texts() == [AGENT_SAYS, "re: @Assistant two"], home.story()
+    assert home.statuses()[message] == "settled"
+    assert len(home.logs("agent.adopted")) == 1
+    assert await home.containers(docker_engine) == []
+
+
+IN_A_CONTAINER: Final = {
+    "started, before it is ready": FIRST_MESSAGE["started, before it is ready"],
+    # It has its input, so it outlives us and goes on.
+    "request committed, before its reply": Kill(
+        point="request.committed", scenario=_REQUEST, sent=("from the box", "done"), was_queued=True
+    ),
+}
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("kill", IN_A_CONTAINER.values(), ids=IN_A_CONTAINER)
 async def test_e2_a_kill_while_a_container_works_leaves_no_container_and_loses_and_doubles_nothing(
-    name: str, home: HomeOnDisk, orchestrator: OrchestratorProcess, docker_engine: Engine
+    kill: Kill, home: HomeOnDisk, orchestrator: OrchestratorProcess, docker_engine: Engine
 ) -> None:
     """Case E2."""
-    kill = FIRST_MESSAGE[name]
     await home.add_group()
     home.play(kill.scenario)
     home.set(agent__runner="docker")

@@ -5,11 +5,12 @@ import json
 import pytest
 
 from orchestrator.contracts.records.launch import WORKSPACE_TARGET
-from orchestrator.contracts.version import IMAGE
 from orchestrator.runners.catalog import RunnerOptions, make_runner
 from tests.agreement.runners.conftest import WALLED, lacking
+from tests.support.agent_image import IMAGE
 from tests.support.home_on_disk import HomeOnDisk
 from tests.support.model_runner import ModelRunner
+from tests.support.spawned import agents_of, rule, scenario
 
 # Knows only its environment, as a program of somebody else would.
 CLIENT = """
@@ -32,6 +33,7 @@ async def main():
         await call("schedule_task", prompt="p", schedule_type="interval", schedule_value="3600000")
         await call("list_tasks")
         await call("cancel_task", task_id="task-none")
+        await call("spawn_agent", task="say it", timeout_ms=60000)
     Path(os.environ["DOVECOTE_WORKSPACE"], "told.json").write_text(json.dumps(told))
 
 asyncio.run(main())
@@ -44,12 +46,12 @@ async def test_a_program_inside_the_walls_uses_the_tools(
 ) -> None:
     if kind == "docker":
         request.getfixturevalue("docker_engine")
-    await home.add_group()
-    client = home.workspace() / "client.py"
-    client.write_text(CLIENT, encoding="utf-8")
-    client.chmod(0o644)
+    await a_group_with_the_client(home)
     home.play(
-        {"default": [{"run": ["python3", "-s", "-P", f"{WORKSPACE_TARGET}/client.py"]}, {"say": "done"}]}
+        scenario(
+            rule("work", {"run": ["python3", "-s", "-P", f"{WORKSPACE_TARGET}/client.py"]}, {"say": "done"}),
+            rule("say it", {"say": "said"}),
+        )
     )
     programs = home.path / "data" / "programs"
     real = make_runner(kind, RunnerOptions(image=IMAGE, programs_directory=programs))
@@ -59,7 +61,7 @@ async def test_a_program_inside_the_walls_uses_the_tools(
 
     async with home.running(runner=(ModelRunner(real), kind)):
         home.ask("work")
-        await home.said("from inside", "done", within_s=40)
+        await home.said("from inside", "done", within_s=100)
 
     told = json.loads((home.workspace() / "told.json").read_text())
     task = told["schedule_task"]["content"]
@@ -67,3 +69,17 @@ async def test_a_program_inside_the_walls_uses_the_tools(
     assert [each["id"] for each in told["list_tasks"]["content"]["tasks"]] == [task["id"]]
     assert told["cancel_task"]["content"]["error"]["code"] == "TASK_NOT_FOUND"
     assert [row["task_id"] for row in home.rows("SELECT task_id FROM tasks")] == [task["id"]]
+    (child,) = agents_of(home)
+    spawned = told["spawn_agent"]["content"]
+    assert (spawned["agent_id"], spawned["status"]) == (child["agent_id"], "completed")
+    assert (spawned["output"], spawned["exit_code"]) == ("said", 0)
+
+
+async def a_group_with_the_client(home: HomeOnDisk) -> None:
+    """Its agent may have helpers, and the client lies in its workspace."""
+    await home.add_group()
+    client = home.workspace() / "client.py"
+    client.write_text(CLIENT, encoding="utf-8")
+    client.chmod(0o644)
+    definition = home.opened().paths.groups / "kitchen" / "AGENT.md"
+    definition.write_text("---\ntools: [chat, tasks, spawn]\n---\n", encoding="utf-8")

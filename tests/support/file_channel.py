@@ -9,6 +9,7 @@
 | `refused/*.json` | messages that will never be taken |
 | `typing.jsonl` | every change of the typing indicator: chat, is_typing |
 | `groups.json` | the group chats of the account, each `[jid, name]`; `null` when the network is away |
+| `down` | while it is there, nothing is taken in and nothing leaves |
 | `behaviour.json` | a list of rules; the first one that fits a text and has times left decides |
 
 A rule is `{"match": part of the text, "outcome": an Outcome, "times": how often, "delay_s": seconds,
@@ -29,6 +30,8 @@ from orchestrator.contracts.errors import DovecoteError, Unavailable
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.groups import Chat
 from orchestrator.contracts.records.messages import (
+    Change,
+    ChangeKind,
     InboundMessage,
     OutboundMessage,
     Quoted,
@@ -88,7 +91,7 @@ class FileChannel:
 
     async def send(self, message: OutboundMessage) -> Receipt:
         """Write it down as sent, unless a rule of `behaviour.json` says otherwise."""
-        if self._inbox is None:
+        if self._inbox is None or self._is_down():
             raise SendUnavailable("the channel is closed")
         if len(message.text) > self._max_text_chars:
             raise SendRefused("the text is too long for one message")
@@ -146,6 +149,9 @@ class FileChannel:
             await asyncio.wait({self._taking})
             self._taking = None
 
+    def _is_down(self) -> bool:
+        return (self._directory / "down").exists()
+
     @property
     def _sends(self) -> Path:
         return self._directory / "sends.jsonl"
@@ -163,7 +169,7 @@ class FileChannel:
 
     async def _take(self, inbox: Inbox) -> None:
         while True:
-            for path in sorted((self._directory / "in").glob("*.json")):
+            for path in [] if self._is_down() else sorted((self._directory / "in").glob("*.json")):
                 try:
                     await inbox(_message(json.loads(path.read_bytes())))
                 except Unavailable as error:
@@ -201,6 +207,9 @@ def _message(plain: Mapping[str, Any]) -> InboundMessage:
     values = dict(plain)
     with contextlib.suppress(KeyError):
         values["quoted"] = Quoted(**values["quoted"])
+    with contextlib.suppress(KeyError):
+        change = values["change"]
+        values["change"] = Change(**{**change, "kind": ChangeKind(change["kind"])})
     values["files"] = tuple(_received(each) for each in values.get("files", ()))
     values["sent_at"] = datetime.fromisoformat(
         values.get("sent_at", datetime(2026, 1, 1, tzinfo=UTC).isoformat())

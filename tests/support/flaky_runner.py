@@ -1,7 +1,7 @@
 """A runner whose starts fail while a test wants them to."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from orchestrator.contracts.errors import DovecoteError, StartFailed
 from orchestrator.contracts.ids import AgentId
@@ -35,11 +35,19 @@ class FlakyRunner:
             raise self.trouble
         return await self._real.start(plan)
 
+    async def adopt(self, instance_id: str, agent_id: AgentId, ref: str) -> AgentHandle | None:
+        """As the real one."""
+        return await self._real.adopt(instance_id, agent_id, ref)
+
     async def stop_leftovers(
-        self, instance_id: str, refs: Sequence[tuple[AgentId, str | None]]
+        self,
+        instance_id: str,
+        refs: Sequence[tuple[AgentId, str | None]],
+        *,
+        spare: Collection[AgentId] = (),
     ) -> list[AgentId]:
         """As the real one."""
-        return await self._real.stop_leftovers(instance_id, refs)
+        return await self._real.stop_leftovers(instance_id, refs, spare=spare)
 
     async def close(self) -> None:
         """As the real one."""

@@ -40,6 +40,7 @@ _QUICK: Final = {
     "agent.stop_grace_s": 2,
     "outbox.backoff_first_s": 0.05,
     "ipc.poll_s": 0.2,
+    "api.loopback": False,
 }
 """Settings under which a test waits for little; the disk of a test machine may be nearly full."""
 

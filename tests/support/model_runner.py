@@ -1,6 +1,6 @@
 """A runner that treats every agent as one that runs a model, so that it has the tools of one."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from orchestrator.contracts.ids import AgentId
@@ -23,11 +23,19 @@ class ModelRunner:
         """Start it as if its driver ran a model."""
         return await self._real.start(replace(plan, runs_model_commands=True))
 
+    async def adopt(self, instance_id: str, agent_id: AgentId, ref: str) -> AgentHandle | None:
+        """As the real one."""
+        return await self._real.adopt(instance_id, agent_id, ref)
+
     async def stop_leftovers(
-        self, instance_id: str, refs: Sequence[tuple[AgentId, str | None]]
+        self,
+        instance_id: str,
+        refs: Sequence[tuple[AgentId, str | None]],
+        *,
+        spare: Collection[AgentId] = (),
     ) -> list[AgentId]:
         """As the real one."""
-        return await self._real.stop_leftovers(instance_id, refs)
+        return await self._real.stop_leftovers(instance_id, refs, spare=spare)
 
     async def close(self) -> None:
         """As the real one."""

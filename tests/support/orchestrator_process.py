@@ -21,6 +21,7 @@ class OrchestratorProcess:
 
     def __init__(self, home: HomeOnDisk) -> None:
         self._home = home
+        self._jumps = home.channel / "jumps"
         self._process: asyncio.subprocess.Process | None = None
 
     @property
@@ -28,6 +29,11 @@ class OrchestratorProcess:
         """Of the life that runs."""
         assert self._process is not None
         return self._process.pid
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether no life runs."""
+        return self._process is None or self._process.returncode is not None
 
     async def start(
         self,
@@ -42,7 +48,7 @@ class OrchestratorProcess:
 
         ahead_s: how far its clock is ahead.
         """
-        words = [str(self._home.path), "--channel", str(self._home.channel)]
+        words = [str(self._home.path), "--channel", str(self._home.channel), "--jumps", str(self._jumps)]
         if crash_at is not None:
             words += ["--crash-at", crash_at, "--nth", str(nth)]
         if agent_command is not None:
@@ -72,6 +78,11 @@ class OrchestratorProcess:
         """kill -9, now."""
         os.kill(self.pid, signal.SIGKILL)
         await self.died()
+
+    def set_clock(self, seconds: float) -> None:
+        """Set the wall clock of this life forward, or back; no time passes."""
+        self._jumps.write_text(str(seconds), encoding="ascii")
+        os.kill(self.pid, signal.SIGUSR1)
 
     async def stop(self) -> None:
         """The orderly end by SIGTERM; it must say that all went well."""

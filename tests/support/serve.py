@@ -9,7 +9,7 @@ import contextlib
 import shlex
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 from orchestrator.app import NoCheckpoints, Replacements, running
@@ -32,6 +32,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--agent-command")
     parser.add_argument("--polls-only", action="store_true")
     parser.add_argument("--ahead-s", type=float, default=0.0, help="how far its clock is ahead")
+    parser.add_argument("--jumps", type=Path, help="on SIGUSR1 its wall clock is set by the seconds in here")
     parser.add_argument("--serves-api", action="store_true")
     given = parser.parse_args(arguments)
     home = open_home(given.home)
@@ -49,13 +50,18 @@ def main(arguments: list[str]) -> int:
         else AGENT_RUNNER_COMMAND,
     )
     with logging_to(home.paths.log_file, home.settings.logs, clock=clock, on_terminal=False):
-        trouble = fault_of(lambda: asyncio.run(_serve(home, parts)))
+        trouble = fault_of(lambda: asyncio.run(_serve(home, parts, _jumper(clock, given.jumps))))
     if trouble is not None:
         sys.stderr.write(f"Error: {trouble}\n")
     return 0 if trouble is None else 1
 
 
-async def _serve(home: Home, parts: Replacements) -> None:
+def _jumper(clock: ShiftedClock, jumps: Path | None) -> Callable[[], None]:
+    return lambda: None if jumps is None else clock.jump(float(jumps.read_text(encoding="ascii")))
+
+
+async def _serve(home: Home, parts: Replacements, jump: Callable[[], None]) -> None:
+    asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, jump)
     async with _signalled() as stop, running(home.settings, home.paths, replacements=parts):
         sys.stdout.write("ready\n")
         sys.stdout.flush()

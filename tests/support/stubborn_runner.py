@@ -1,6 +1,6 @@
 """A runner whose agents can't be asked to stop: the engine refuses."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 
 from orchestrator.contracts.errors import ErrorCode, Unavailable
 from orchestrator.contracts.ids import AgentId
@@ -25,11 +25,19 @@ class StubbornRunner:
         """An agent that only a kill ends."""
         return StubbornHandle(await self._real.start(plan), refusals=self._refusals)
 
+    async def adopt(self, instance_id: str, agent_id: AgentId, ref: str) -> AgentHandle | None:
+        """As the real one."""
+        return await self._real.adopt(instance_id, agent_id, ref)
+
     async def stop_leftovers(
-        self, instance_id: str, refs: Sequence[tuple[AgentId, str | None]]
+        self,
+        instance_id: str,
+        refs: Sequence[tuple[AgentId, str | None]],
+        *,
+        spare: Collection[AgentId] = (),
     ) -> list[AgentId]:
         """As the real one."""
-        return await self._real.stop_leftovers(instance_id, refs)
+        return await self._real.stop_leftovers(instance_id, refs, spare=spare)
 
     async def close(self) -> None:
         """As the real one."""

@@ -17,7 +17,7 @@ from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid
 from orchestrator.contracts.records.rights import Rights
 from orchestrator.contracts.wire.codec import Wire
 from orchestrator.core.authority import Target, allow
-from orchestrator.core.wording import EFFECTS
+from orchestrator.core.effect_words import EFFECTS
 from orchestrator.ipc.parse import REQUEST_AREAS
 
 ELSEWHERE: Final = Target(chat_jid=Jid("2@g.us"), group=GroupFolder("garden"), is_registered=True)

@@ -2,5 +2,7 @@
 
 `chats` is writing and reading as a person of the console; `manage` the groups and how the whole is doing;
 `tasks` scheduled prompts, and what there is to see of messages and refused requests; `proposals` the wishes
-that wait for an operator; `usage` what was used of providers. `health` alone needs no token.
+that wait for an operator; `usage` what was used of providers; `spawn` starts agents, `agents` shows and stops
+them, `workspaces` says where they may work; `events` tells what happens to them; `api_keys` lets programs in.
+`health` alone needs no token.
 """

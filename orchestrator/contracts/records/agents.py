@@ -3,14 +3,16 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
 from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, RunId, TreeId, TurnId
 from orchestrator.contracts.records.rights import Rights
 
 
 class AgentStatus(StrEnum):
-    """The lifecycle of an agent. Source: docs/agents.md section 2."""
+    """The lifecycle of an agent. Pending: reserved, with no process yet. Source: docs/agents.md section 2."""
 
+    PENDING = "pending"
     STARTING = "starting"
     RUNNING = "running"
     STOPPING = "stopping"
@@ -19,6 +21,14 @@ class AgentStatus(StrEnum):
     TIMED_OUT = "timed_out"
     TERMINATED = "terminated"
     LOST = "lost"
+
+
+class AgentKind(StrEnum):
+    """What an agent is for: one piece of work, a conversation, or one that was started elsewhere."""
+
+    JOB = "job"
+    SESSION = "session"
+    PEER = "peer"
 
 
 class EndReason(StrEnum):
@@ -53,11 +63,31 @@ class StopReach(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SpawnPermissions:
+    """What an agent may do beyond its own work. A child never has one that its parent lacks.
+
+    chat: speak in the group's chat, and what has effects there. inherit_github_token: be handed the parent's.
+    detach: start children that outlive it.
+    """
+
+    can_spawn: bool = True
+    chat: bool = True
+    inherit_github_token: bool = True
+    detach: bool = True
+
+
+ALL_PERMISSIONS: Final = SpawnPermissions()
+"""Those of a root."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
     """One run of a driver in a container. process_ref: what its runner needs to find it again.
 
     provider: its name. rights: the least of all whose words it was given. task_run_id: the run it was
-    started for.
+    started for. depth: 0 of a root. parent_agent_id: None of a root; children are derived, never stored.
+    deadline_at: when it is timed out, if it is bounded as a whole. started_at: of a pending one, when it was
+    reserved. pairs: how many were taken of its output.
     """
 
     agent_id: AgentId
@@ -69,10 +99,16 @@ class Agent:
     provider: str
     status: AgentStatus
     is_main: bool
+    kind: AgentKind = AgentKind.SESSION
+    parent_agent_id: AgentId | None = None
+    depth: int = 0
+    deadline_at: datetime | None = None
+    permissions: SpawnPermissions = ALL_PERMISSIONS
     rights: Rights = Rights.OPERATOR
     task_run_id: RunId | None = None
     is_legacy: bool = False
     process_ref: str | None = None
+    pairs: int = 0
     started_at: datetime
     ended_at: datetime | None = None
     exit_code: int | None = None

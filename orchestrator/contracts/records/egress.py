@@ -1,5 +1,6 @@
 """A container's one way out: what the proxy lets through for one agent. Source: agents.md section 5."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -12,6 +13,8 @@ from orchestrator.contracts.records.providers import ProviderApi
 EGRESS_TARGET: Final = "/run/dovecote/egress"
 """Where a container sees the directory of its proxy's socket."""
 EGRESS_SOCKET: Final = "proxy.sock"
+SPAWN_PATH: Final = "/api/v1/spawn"
+"""What an agent that may start others asks of the orchestrator, by the same socket. Source: seed 000."""
 FORWARDER_PORT: Final = 18_080
 """Where the forwarder listens on the container's own `127.0.0.1`."""
 
@@ -54,7 +57,10 @@ class EgressLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EgressPolicy:
-    """What one agent may reach. api None: no provider; credential None: sent without one."""
+    """What one agent may reach. api None: no provider; credential None: sent without one.
+
+    serves_spawn: whether its door answers `SPAWN_PATH` itself.
+    """
 
     agent_id: AgentId
     group: GroupFolder
@@ -63,7 +69,27 @@ class EgressPolicy:
     hosts: tuple[HostPort, ...] = ()
     allows_provider_tools: bool = False
     uid: int | None = None
+    serves_spawn: bool = False
     limits: EgressLimits = field(default_factory=EgressLimits)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentCall:
+    """What an agent asks of the orchestrator over HTTP. authorization: the header as it came."""
+
+    agent_id: AgentId
+    method: str
+    authorization: str | None
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentAnswer:
+    """What it is answered: JSON."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
 
 
 class ProviderFailure(StrEnum):

@@ -39,10 +39,27 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chat:
-    """Any conversation that was seen, registered or not."""
+    """Any conversation that was seen, registered or not. members: who is in it, by an id of theirs; None:
+    its network did not say."""
 
     jid: Jid
     channel: str
     name: str | None
     is_group: bool
     last_activity_at: datetime | None = None
+    members: tuple[Jid, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupChange:
+    """What happened to a group chat. joined, left: who came and who went, by an id of theirs.
+
+    name: what it is called now, if that was said. has_us: whether we are in it from now on; None: nothing
+    was said of that.
+    """
+
+    chat_jid: Jid
+    name: str | None = None
+    joined: tuple[Jid, ...] = ()
+    left: tuple[Jid, ...] = ()
+    has_us: bool | None = None

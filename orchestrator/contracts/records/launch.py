@@ -17,33 +17,50 @@ WORKSPACE_TARGET: Final = "/workspace/group"
 GLOBAL_TARGET: Final = "/workspace/global"
 BOX_TARGET: Final = "/workspace/ipc"
 HOME_TARGET: Final = "/home/agent"
+SCRATCH_TARGET: Final = "/workspace/scratch"
+"""A spawned agent's own place for files, beside the workspace of its parent."""
 EXTRAS_TARGET: Final = "/workspace/extra"
 """Below it the operator's additional directories are seen, by name."""
 AGENTS_TARGET: Final = "/opt/dovecote-agents"
 """Where the programs of models lie; its `bin` holds their commands."""
 PROGRAMS_TARGET: Final = "/opt/dovecote"
 """Where the agent runner's own files lie: in the image, or bound from `data/programs`."""
+TOKEN_TARGET: Final = "/run/dovecote/token"
+"""Where an agent that may start others finds its session token, in the file `TOKEN_FILE`."""
+TOKEN_FILE: Final = "session"
 TOOLS_TARGET: Final = "/opt/dovecote-tools"
 """Where the packages of the tool server lie, for drivers that run a model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mount:
-    """A host path seen inside at `target`. Later mounts lie over earlier ones."""
+    """A host path seen inside at `target`. Later mounts lie over earlier ones.
+
+    beneath: a directory above `source` that agents can write in: from there on no link is followed.
+    """
 
     source: Path
     target: str
     is_writable: bool = False
+    beneath: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentPlaces:
-    """Where on the host the directories of one agent lie; absolute paths."""
+    """Where on the host the directories of one agent lie; absolute paths.
+
+    writable: what it may write in a workspace that is otherwise read-only. scratch: of a spawned agent.
+    beneath: as of a mount, for the workspace.
+    """
 
     workspace: Path
     shared: Path
     box: Path
     home: Path
+    is_workspace_writable: bool = True
+    writable: tuple[Path, ...] = ()
+    scratch: Path | None = None
+    beneath: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,12 +51,13 @@ class Attachment:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceivedFile:
     """A file that came over a network. source: where the channel put it on this host, outside of what any
-    container can write; None if the channel could not get it."""
+    container can write; None if the channel could not get it. is_voice: its sender spoke it."""
 
     name: str
     media_type: str
     size_bytes: int
     source: Path | None
+    is_voice: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,8 +218,9 @@ class OutboundMessage:
     """What a channel is given to send. outbox_id: the same on every attempt, for channels that can use it.
 
     file: goes with the text as its caption, which may be empty then. reply_to: the message it quotes; a
-    network that does not know it sends without. reply_to_sender: who wrote that, if it is known. mentions:
-    whom the text calls by the number of an id, as `@4915…`.
+    network that does not know it sends without. reply_to_sender, reply_to_text: who wrote that and what, if
+    it is known. mentions: whom the text calls, by name or by the number of an id; a network that knows
+    people by numbers puts those in the place of names.
     """
 
     chat_jid: Jid
@@ -226,7 +228,8 @@ class OutboundMessage:
     outbox_id: int
     reply_to: MessageId | None = None
     reply_to_sender: Jid | None = None
-    mentions: tuple[Jid, ...] = ()
+    reply_to_text: str = ""
+    mentions: tuple[Mention, ...] = ()
     file: OutboundFile | None = None
 
 

@@ -110,7 +110,8 @@ class ProviderApi:
 class Provider:
     """What the host knows of one provider.
 
-    driver: `builtin` | `claude` | `acp` | `script`. command: of an ACP program, split like a shell's, run
+    driver: `builtin` | `claude` | `acp` | `script`. harness: what the driver does beside its protocol, such
+    as `pi_acp`; None: nothing. command: of an ACP program, split like a shell's, run
     without one. login: the command of its program's own login, for `native_cli`. program: what
     `dovecote image build --with` calls it; None: nothing is to be installed.
     environment, files: for its program; files are laid read-only over the session home, by path relative
@@ -122,6 +123,7 @@ class Provider:
 
     name: str
     driver: str
+    harness: str | None = None
     command: str = ""
     login: str = ""
     program: str | None = None

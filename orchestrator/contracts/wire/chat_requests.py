@@ -38,7 +38,7 @@ class SendFile:
     path: str
     caption: str | None = None
 
-    def as_message(self, chat: Jid) -> SendMessage:
+    def as_request(self, chat: Jid) -> SendMessage:
         """The request that it stands for."""
         return SendMessage(chat_jid=chat, text=self.caption or "", attachments=(self.path,))
 

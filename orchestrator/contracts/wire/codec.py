@@ -40,12 +40,22 @@ def camel(name: str) -> str:
 class Wire:
     """Base of what crosses the wall. Subclasses are frozen, slotted, keyword-only dataclasses.
 
-    A field's name on the wire is its camelCase form, unless `wire_names` gives another.
+    A field's name on the wire is its camelCase form, unless `wire_names` gives another. Keys that are not
+    known are passed over, but by an `ExactWire`.
     """
 
     __slots__ = ()
     __pydantic_config__: ClassVar[Mapping[str, Any]] = {"alias_generator": camel, "extra": "ignore"}
     wire_names: ClassVar[Mapping[str, str]] = {}
+    is_exact: ClassVar[bool] = False
+
+
+class ExactWire(Wire):
+    """What would mean more than was said if a key of it were passed over, such as a right that is denied."""
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = {"alias_generator": camel, "extra": "forbid"}
+    is_exact: ClassVar[bool] = True
 
 
 def without_lone_surrogates(text: str) -> str:
@@ -112,6 +122,8 @@ def from_plain(kind: type[W], plain: object) -> W:
     """The value that the JSON object `plain` stands for. Raises WireError."""
     if not isinstance(plain, dict):
         raise WireError(f"{kind.__name__}: expected an object, got {type(plain).__name__}")
+    if kind.is_exact and (strange := plain.keys() - {name for _, name in _names(kind)}):  # type: ignore[arg-type]  # a class is hashable
+        raise WireError(f"{kind.__name__}: {min(strange)[:40]!r} is not known")
     values: dict[str, Any] = {}
     for name, wire_name, hint, is_required in _shape(kind):  # type: ignore[arg-type]  # a class is hashable
         if plain.get(wire_name) is not None or (is_required and wire_name in plain):

@@ -2,14 +2,28 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final, Protocol
 
+from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.wire.codec import Wire
 
 CHAT_TOOLS: Final = "chat"
 TASK_TOOLS: Final = "tasks"
 GROUP_TOOLS: Final = "groups"
-"""The sets of tools, by the names in which the host says which of them an agent is offered."""
+SPAWN_TOOLS: Final = "spawn"
+PROGRESS_TOOLS: Final = "progress"
+"""The sets of tools, by the names in which the host says which of them an agent is offered.
+
+`progress` is the one tool of `spawn` that an agent has a use for which may start nobody.
+"""
+
+
+class Shape(Protocol):
+    """What a model says in place of a request's own fields. A dataclass."""
+
+    def as_request(self, chat: Jid) -> Wire:
+        """The request that it stands for, of an agent whose chat is this."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,4 +53,4 @@ class Tool:
     inputs: Mapping[str, ToolInput] = field(default_factory=dict)
     only_reads: bool = False
     ends_something: bool = False
-    shape: type[Any] | None = None
+    shape: type[Shape] | None = None

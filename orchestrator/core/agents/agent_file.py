@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, ValidationError
 from orchestrator.contracts.errors import InvalidSettings
 from orchestrator.contracts.records.definitions import HostPort
 from orchestrator.contracts.records.providers import Permissions
-from orchestrator.contracts.wire.tools import CHAT_TOOLS, GROUP_TOOLS, TASK_TOOLS
+from orchestrator.contracts.wire.tools import CHAT_TOOLS, GROUP_TOOLS, SPAWN_TOOLS, TASK_TOOLS
 from orchestrator.core.agents.forms import (
     Command,
     Form,
@@ -31,8 +31,8 @@ PROVIDER_TOOLS: Final = "provider-tools"
 MAX_BODY_BYTES: Final = 64 * 1024
 _MAX_ENTRIES: Final = 64
 _LOCALE: Final = r"^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$"
-Toolset = Literal["chat", "tasks", "groups"]
-assert {CHAT_TOOLS, TASK_TOOLS, GROUP_TOOLS} == set(Toolset.__args__)  # type: ignore[attr-defined]  # of a Literal
+Toolset = Literal["chat", "tasks", "groups", "spawn"]
+assert {CHAT_TOOLS, TASK_TOOLS, GROUP_TOOLS, SPAWN_TOOLS} == set(Toolset.__args__)  # type: ignore[attr-defined]  # of a Literal
 
 
 def host_port(text: str) -> HostPort | None:

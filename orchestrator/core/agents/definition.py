@@ -30,8 +30,9 @@ _DRIVERS_WITH_A_COMMAND: Final = frozenset({"acp"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defaults:
-    """What the settings say where no file does. toolsets: those that this group may be offered.
+    """What the settings say where no file does. toolsets: those that this group is offered.
 
+    more_toolsets: those that it may be offered, and is not unless a file says so.
     has_walls: the runner builds some. workspace, shared: as the agent sees them.
     allows_unisolated: the operator lets models run without them.
     """
@@ -39,6 +40,7 @@ class Defaults:
     provider: str
     permissions: Permissions
     toolsets: tuple[str, ...]
+    more_toolsets: tuple[str, ...] = ()
     mcp_servers: tuple[McpServer, ...] = ()
     timezone: str = "UTC"
     has_walls: bool = True
@@ -182,7 +184,7 @@ def _tools(files: Sequence[AgentFile], defaults: Defaults) -> tuple[str, ...]:
     if wanted is None:
         return defaults.toolsets
     for name in wanted:
-        if name not in defaults.toolsets:
+        if name not in (*defaults.toolsets, *defaults.more_toolsets):
             what = f"has the tools {name}, which this group may not use"
             mend = "Remove it, or add the group's folder to register_group_from in dovecote.toml."
             raise _says(files, "tools").refusal("tools", what, mend)

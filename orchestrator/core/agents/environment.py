@@ -10,13 +10,15 @@ from typing import Final
 
 from orchestrator.contracts.ids import AgentId, GroupFolder, Jid, TreeId
 from orchestrator.contracts.records.definitions import Definition
-from orchestrator.contracts.records.egress import EGRESS_SOCKET, EGRESS_TARGET
+from orchestrator.contracts.records.egress import EGRESS_SOCKET, EGRESS_TARGET, Secret
 from orchestrator.contracts.records.launch import (
     AGENTS_TARGET,
     BOX_TARGET,
     GLOBAL_TARGET,
     HOME_TARGET,
     PROGRAMS_TARGET,
+    TOKEN_FILE,
+    TOKEN_TARGET,
     TOOLS_TARGET,
     WORKSPACE_TARGET,
 )
@@ -50,6 +52,7 @@ class ProgramRun:
 
     egress_port: of the way out on the program's own `127.0.0.1`; None: it has none. our_program: where
     the program `dovecote` lies, for an agent that sees it. channel: a coordination channel, if it is in one.
+    may_spawn: whether it finds a session token. session_token: the token itself, where that may be shown.
     """
 
     agent_id: AgentId
@@ -59,6 +62,8 @@ class ProgramRun:
     egress_port: int | None = None
     our_program: str | None = None
     channel: str | None = None
+    may_spawn: bool = False
+    session_token: Secret | None = None
 
 
 def agent_environment(
@@ -129,6 +134,7 @@ def build_environment(
     elif "HOME" in ours:
         given["HOME"] = ours["HOME"]
     given |= _way_out(run, recipe)
+    given |= _spawning(run)
     given |= filled(provider.environment, recipe)
     given |= definition.environment
     given |= credential_placeholders(definition)
@@ -169,7 +175,7 @@ def _about(definition: Definition, run: ProgramRun) -> dict[str, str]:
         "DOVECOTE_AGENT": definition.name,
         "DOVECOTE_AGENT_NAME": definition.name,
         "DOVECOTE_PROVIDER": provider.name,
-        "DOVECOTE_PROVIDER_HARNESS": provider.driver,
+        "DOVECOTE_PROVIDER_HARNESS": provider.harness or provider.driver,
         "DOVECOTE_PROVIDER_AUTH_MODE": provider.auth_mode,
         "DOVECOTE_PROVIDER_ENV_POLICY": provider.env_policy,
         "DOVECOTE_PROVIDER_HOME_POLICY": provider.home_policy,
@@ -195,6 +201,18 @@ def home_variables(home: str) -> dict[str, str]:
         "XDG_STATE_HOME": f"{home}/.local/state",
         "XDG_CACHE_HOME": f"{home}/.cache",
     }
+
+
+def _spawning(run: ProgramRun) -> dict[str, str]:
+    """How an agent that may start others asks for them over HTTP, by the names of seed 000."""
+    if run.egress_port is None or not run.may_spawn:
+        return {}
+    given = {
+        "PINOCCHIO_API_URL": f"http://127.0.0.1:{run.egress_port}",
+        "PINOCCHIO_SESSION_TOKEN_FILE": f"{TOKEN_TARGET}/{TOKEN_FILE}",
+    }
+    shown = run.session_token
+    return given if shown is None else given | {"PINOCCHIO_SESSION_TOKEN": shown.reveal()}
 
 
 def _way_out(run: ProgramRun, recipe: Recipe) -> dict[str, str]:

@@ -10,6 +10,7 @@ from orchestrator.contracts.records.launch import (
     BOX_TARGET,
     GLOBAL_TARGET,
     HOME_TARGET,
+    SCRATCH_TARGET,
     WORKSPACE_TARGET,
     AgentPlaces,
     LaunchPlan,
@@ -78,7 +79,7 @@ def agent_mounts(places: AgentPlaces) -> tuple[Mount, ...]:
     Source: contracts.md section 3.
     """
     return (
-        Mount(source=places.workspace, target=WORKSPACE_TARGET, is_writable=True),
+        *_workspace_mounts(places),
         Mount(source=places.shared, target=GLOBAL_TARGET),
         Mount(source=places.box, target=BOX_TARGET),
         *(
@@ -86,4 +87,28 @@ def agent_mounts(places: AgentPlaces) -> tuple[Mount, ...]:
             for name in WRITABLE_DIRECTORIES
         ),
         Mount(source=places.home, target=HOME_TARGET, is_writable=True),
+    )
+
+
+def _workspace_mounts(places: AgentPlaces) -> tuple[Mount, ...]:
+    """The workspace, over it what may be written of it, and a spawned agent's scratch."""
+    workspace, beneath = places.workspace, places.beneath
+    scratch = () if places.scratch is None else (places.scratch,)
+    return (
+        Mount(
+            source=workspace,
+            target=WORKSPACE_TARGET,
+            is_writable=places.is_workspace_writable,
+            beneath=beneath,
+        ),
+        *(
+            Mount(
+                source=path,
+                target=f"{WORKSPACE_TARGET}/{path.relative_to(workspace)}",
+                is_writable=True,
+                beneath=workspace if beneath is None else beneath,
+            )
+            for path in places.writable
+        ),
+        *(Mount(source=path, target=SCRATCH_TARGET, is_writable=True) for path in scratch),
     )

@@ -195,6 +195,7 @@ def _record(name: str, form: ProviderForm, *, is_base_operators: bool) -> Provid
         files=dict(form.files),
         modes={Permissions(key): tuple(modes) for key, modes in form.modes.items()},
         mode_option=form.mode_option,
+        harness=form.harness,
         offers_files=form.offers_files,
         stop_wait_s=form.stop_wait_s,
         memory_bytes=form.memory_bytes,

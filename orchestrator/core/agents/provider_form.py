@@ -99,6 +99,7 @@ class ProviderForm(Form):
     """A provider's table; as the record `Provider`, with the upstream's fields beside the others."""
 
     driver: Literal["builtin", "claude", "acp", "script"]
+    harness: Literal["pi_acp"] | None = None
     command: Command | Literal[""] = ""
     login: Command | Literal[""] = ""
     program: ProviderName | None = None

@@ -126,6 +126,11 @@ def judge_mount(
     return path
 
 
+def why_never(path: str, protected: Protected) -> str | None:
+    """Why no agent is ever shown this directory of the host, whoever allows it; None: it may be."""
+    return _why_never(path, Allowlist(), protected)
+
+
 def without_doubles(found: Sequence[ExtraDirectory]) -> tuple[ExtraDirectory, ...]:
     """Each directory once, under its first name. Raises InvalidSettings for one name twice."""
     kept: dict[str, ExtraDirectory] = {}

@@ -10,6 +10,7 @@ from orchestrator.core.states.machine import Machine
 class AgentEventKind(StrEnum):
     """What can happen to an agent."""
 
+    CLAIMED = "given a place to run"
     GOT_INPUT = "took its input"
     START_FAILED = "failed to start"
     TOLD_TO_STOP = "told to stop"
@@ -25,8 +26,14 @@ _E = AgentEventKind
 
 AGENT: Final = Machine(
     "agent",
-    start=_S.STARTING,
+    start=_S.PENDING,
     table={
+        (_S.PENDING, _E.CLAIMED): _S.STARTING,
+        # Nothing of it runs, so there is nothing to stop.
+        (_S.PENDING, _E.TOLD_TO_STOP): _S.TERMINATED,
+        (_S.PENDING, _E.START_FAILED): _S.FAILED,
+        (_S.PENDING, _E.RAN_OUT): _S.TIMED_OUT,
+        (_S.PENDING, _E.NOT_FOUND): _S.LOST,
         (_S.STARTING, _E.GOT_INPUT): _S.RUNNING,
         (_S.STARTING, _E.START_FAILED): _S.FAILED,
         (_S.STARTING, _E.TOLD_TO_STOP): _S.STOPPING,

@@ -8,11 +8,11 @@ import pytest
 
 from orchestrator.contracts.errors import DovecoteError
 from orchestrator.contracts.ids import new_id
-from orchestrator.contracts.version import IMAGE
 from orchestrator.runners.catalog import DescribedRunner
 from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.image import ImageState, build_image, image_state, own_stamps
 from tests.agreement.runners.stage import BASE_IMAGE, Stage, open_runner
+from tests.support.agent_image import IMAGE
 
 KINDS = [
     pytest.param("docker", marks=pytest.mark.docker),

@@ -13,10 +13,10 @@ from orchestrator.contracts.records.agents import ExitStatus
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.launch import AgentPlaces, LaunchPlan, ResourceLimits
 from orchestrator.contracts.seams import AgentHandle
-from orchestrator.contracts.version import IMAGE
 from orchestrator.contracts.wire.boxes import BOX_DIRECTORIES
 from orchestrator.core.agents.launch_plan import plan_launch
 from orchestrator.runners.catalog import DescribedRunner, RunnerOptions, make_runner
+from tests.support.agent_image import IMAGE
 
 BASE_IMAGE: Final = "dovecote-base:bookworm"
 AGENT_UID: Final = 64_177

@@ -119,6 +119,31 @@ if os.fork() == 0:
     assert is_gone
 
 
+async def test_all_that_an_agent_had_started_is_gone_when_its_end_is_told(
+    runner: DescribedRunner, stage: Stage
+) -> None:
+    """Many with much memory take the kernel a while to take down."""
+    code = """
+import os, time
+held = bytearray(20_000_000)
+hear, tell = os.pipe()
+for _ in range(24):
+    if os.fork() == 0:
+        held[::4096] = b'x' * len(held[::4096])
+        os.write(tell, b'.')
+        time.sleep(600)
+for _ in range(24):
+    os.read(hear, 1)
+"""
+    handle = await runner.start(stage.plan(code))
+
+    await handle.wait()
+    is_gone = await handle.is_gone()
+    await handle.close()
+
+    assert is_gone
+
+
 async def test_every_method_may_be_called_again_and_after_the_end(
     runner: DescribedRunner, stage: Stage
 ) -> None:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.contracts.version import IMAGE
 from orchestrator.runners.catalog import DescribedRunner, RunnerOptions, make_runner
 from tests.agreement.runners.conftest import KINDS, lacking
 from tests.agreement.runners.stage import Stage, run
+from tests.support.agent_image import IMAGE
 
 # Played by the Python inside: it knows only the environment that the plan gives it.
 CLIENT = """

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.cli.alert_checks import check_alerts, check_voice
 from orchestrator.cli.doctor import without_doctor
 from orchestrator.cli.findings import Finding, Health, Patient
 from orchestrator.cli.place_checks import check_directories, check_disk, check_lock, check_log
 from orchestrator.cli.store_checks import check_files, check_groups, check_senders, check_store
 from orchestrator.paths import Paths
-from orchestrator.settings.tree import Settings
+from orchestrator.settings.tree import AlertSettings, Settings
+from orchestrator.settings.voice import VoiceSettings
 from orchestrator.store.instance_lock import InstanceLock, holder_pid
 from orchestrator.store.migrate import shipped_migrations
 from tests.edges.cli.conftest import Dovecote
@@ -217,8 +219,8 @@ def test_the_doctor_prints_all_findings_and_fails_only_if_something_is_broken(
     findings = {each["what"]: each for each in json.loads(well.stdout)}
     assert well.returncode == 0, well.stdout
     assert set(findings) == {
-        *("settings", "timezone", "permissions", "disk", "orchestrator", "api"),
-        *("store", "groups", "senders", "files", "runner", "limits", "whatsapp", "log"),
+        *("settings", "timezone", "permissions", "disk", "orchestrator", "api", "doors", "keys"),
+        *("store", "groups", "senders", "files", "runner", "limits", "whatsapp", "alerts", "voice", "log"),
     }
     assert findings["orchestrator"]["mend"] == "dovecote serve"
     assert broken.returncode == 1
@@ -267,3 +269,35 @@ def test_the_doctor_sends_nobody_to_the_doctor(paths: Paths) -> None:
     finding = Finding(what="api", health=Health.FAILURE, why="x", mend="Run `dovecote doctor`.")
 
     assert without_doctor(finding).mend == "Look into the log in data/logs."
+
+
+@pytest.mark.parametrize(
+    ("alerts", "health"),
+    [
+        (AlertSettings(), Health.OK),
+        (AlertSettings(main_is_watched=False), Health.WARNING),
+        (AlertSettings(command=("sh", "-c", "cat")), Health.OK),
+        (AlertSettings(command=("/no/such/program",)), Health.FAILURE),
+    ],
+    ids=["read in main", "read by nobody", "told by a program", "a program that is not there"],
+)
+def test_whether_operators_are_reached_is_found_before_it_matters(
+    paths: Paths, alerts: AlertSettings, health: Health
+) -> None:
+    finding = check_alerts(patient(paths, settings=Settings(alerts=alerts)))
+
+    assert finding.health is health
+    assert (finding.mend is None) == (health is Health.OK)
+
+
+@pytest.mark.parametrize(
+    ("command", "health"),
+    [((), Health.OK), (("cat", "{file}"), Health.OK), (("/nowhere/whisper",), Health.FAILURE)],
+)
+def test_a_program_for_voice_messages_that_is_not_there_is_named(
+    paths: Paths, command: tuple[str, ...], health: Health
+) -> None:
+    finding = check_voice(patient(paths, settings=Settings(voice=VoiceSettings(command=command))))
+
+    assert finding.health is health
+    assert health is Health.OK or "/nowhere/whisper" in finding.why

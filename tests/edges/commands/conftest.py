@@ -1,7 +1,8 @@
 """A desk: every command on a real store, with a clock moved by hand and agents played by the test."""
 
+import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -11,14 +12,16 @@ import pytest
 
 from orchestrator.app import NoCheckpoints
 from orchestrator.commands.batches import TurnBatch, give_batch, next_batch
-from orchestrator.commands.burial import Remains, bury
+from orchestrator.commands.burial import bury
 from orchestrator.commands.chat import receive_message
 from orchestrator.commands.outgoing import prepare_text
+from orchestrator.commands.remains import Remains
 from orchestrator.commands.services import Services
 from orchestrator.commands.turns import PairKey, begin_turn, end_turn, take_pair
 from orchestrator.contracts.ids import AgentId, Jid, TurnId
 from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, ExitStatus, StopReach
 from orchestrator.contracts.records.messages import MessageStatus
+from orchestrator.contracts.records.spawns import StopOutcome, StopReason, StopVerdict
 from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnError, TurnStarted, TurnStatus
 from orchestrator.core.chat.death import DeathCause
@@ -30,6 +33,7 @@ from orchestrator.store import agents
 from orchestrator.store.database import Database, Transaction
 from tests.support.manual_clock import ManualClock
 from tests.support.store_rows import CHAT, add_group, agent, inbound
+from tests.support.store_template import lay_store
 
 T = TypeVar("T")
 
@@ -49,13 +53,19 @@ class CountedWakeups(TopicWakeups):
 
 @dataclass
 class StopRecorder:
-    """Implements `AgentControl`: remembers what it was told. reach: what comes of a stop."""
+    """Implements `AgentControl`: remembers what it was told. reach: what comes of a stop.
+
+    immortal: agents whose kill fails. bury: what is done with those that can be killed.
+    """
 
     reach: StopReach = StopReach.STOPPED
     stopped: list[Jid] = field(default_factory=list)
     answers_stopped: list[Jid] = field(default_factory=list)
     closed: list[Jid] = field(default_factory=list)
     answered: list[AgentId] = field(default_factory=list)
+    agents_stopped: list[tuple[AgentId, StopReason]] = field(default_factory=list)
+    immortal: set[AgentId] = field(default_factory=set)
+    bury: Callable[[AgentId], Awaitable[None]] | None = None
 
     async def close_chat(self, chat: Jid) -> None:
         """Note it."""
@@ -74,6 +84,23 @@ class StopRecorder:
         """Note it."""
         self.stopped.append(chat)
         return self.reach
+
+    def begin_stop(self, agents: Sequence[AgentId], reason: StopReason) -> None:
+        """Note them."""
+        self.agents_stopped += [(each, reason) for each in agents]
+
+    async def stop_agents(self, agents: Sequence[AgentId], reason: StopReason) -> list[StopOutcome]:
+        """Note them; those that can be killed are gone."""
+        self.agents_stopped += [(each, reason) for each in agents]
+        for each in agents:
+            if self.bury is not None and each not in self.immortal:
+                await self.bury(each)
+        return [
+            StopOutcome(agent_id=each, verdict=StopVerdict.FAILED, error="It can't be killed.")
+            if each in self.immortal
+            else StopOutcome(agent_id=each, verdict=StopVerdict.TERMINATED)
+            for each in agents
+        ]
 
 
 class Desk:
@@ -228,22 +255,29 @@ async def open_desk(home: Path) -> AsyncIterator[Desk]:
     paths = Paths(home=home)
     paths.ensure()
     clock, wakeups, control = ManualClock(), CountedWakeups(), StopRecorder()
+    await asyncio.to_thread(lay_store, paths.database)
     database = await Database.open(paths.database, backups=paths.backups, on_wake=wakeups.wake)
     try:
         await database.run(add_group)
-        services = Services(
-            db=database,
-            clock=clock,
-            wakeups=wakeups,
-            checkpoints=NoCheckpoints(),
-            settings=Settings(),
-            paths=paths,
-            text_limit=lambda _: 4_000,
-            control=control,
-        )
-        yield Desk(services, clock, wakeups, control)
+        yield Desk(services_on(database, paths, clock, wakeups, control), clock, wakeups, control)
     finally:
         await database.close()
+
+
+def services_on(
+    database: Database, paths: Paths, clock: ManualClock, wakeups: CountedWakeups, control: StopRecorder
+) -> Services:
+    """What commands use, on an open store."""
+    return Services(
+        db=database,
+        clock=clock,
+        wakeups=wakeups,
+        checkpoints=NoCheckpoints(),
+        settings=Settings(),
+        paths=paths,
+        text_limit=lambda _: 4_000,
+        control=control,
+    )
 
 
 @pytest.fixture

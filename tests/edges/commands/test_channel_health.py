@@ -3,6 +3,7 @@
 from orchestrator.commands.channel_health import note_channel_state
 from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.channels import ChannelHealth, ChannelState
+from orchestrator.contracts.seams import Topic
 from orchestrator.settings.tree import AlertSettings, Settings
 from orchestrator.store import alerts
 from tests.edges.commands.conftest import Desk
@@ -18,6 +19,14 @@ async def note(desk: Desk, health: ChannelHealth, why: str = "") -> None:
     """The channel says how it stands."""
     state = ChannelState(name="whatsapp", title="WhatsApp", health=health, why=why)
     await note_channel_state(desk.services, state, owns=lambda jid: "@" in jid)
+
+
+async def test_a_link_that_opens_wakes_who_sends_and_who_asks_for_groups(desk: Desk) -> None:
+    for topic in (Topic.OUTBOX, Topic.CHATS):
+        listener = desk.wakeups.listen(topic)
+        await note(desk, ChannelHealth.OPEN)
+
+        assert await listener.wait(at_most_s=30)
 
 
 async def test_an_account_that_is_unlinked_is_told_once_until_it_is_linked_again(desk: Desk) -> None:

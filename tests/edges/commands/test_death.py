@@ -16,7 +16,7 @@ from tests.support.store_rows import CHAT
 
 # Of a stop and of a violation people are told by whoever ended the agent.
 ALL_CAUSES = [each for each in DeathCause if each not in (DeathCause.STOPPED, DeathCause.VIOLATED)]
-NO_ENDS = (AgentEventKind.GOT_INPUT, AgentEventKind.TOLD_TO_STOP)
+NO_ENDS = (AgentEventKind.CLAIMED, AgentEventKind.GOT_INPUT, AgentEventKind.TOLD_TO_STOP)
 ENDS = [each for each in AgentEventKind if each not in NO_ENDS]
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from orchestrator.commands.execute import execute_request
-from orchestrator.commands.group_requests import make_missing_folders, note_chats
+from orchestrator.commands.group_chats import note_chats
+from orchestrator.commands.group_requests import make_missing_folders
 from orchestrator.commands.operator_requests import ask_as_operator
 from orchestrator.commands.snapshots import box_snapshots
 from orchestrator.contracts.errors import Conflict
@@ -246,7 +247,7 @@ async def test_main_finds_the_chats_that_a_channel_knows_in_its_snapshot(main: A
     ]
 
     await desk.run(lambda tx: note_chats(tx, "test", found, at=desk.now))
-    await desk.run(lambda tx: note_chats(tx, "test", [replace(found[0], name=None)], at=desk.now))
+    await desk.run(lambda tx: note_chats(tx, "test", [replace(found[0], name=None), found[1]], at=desk.now))
 
     known = await known_to(desk, main)
     shown = {each["jid"]: (each["name"], each["isRegistered"]) for each in known["groups"]}

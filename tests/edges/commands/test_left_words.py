@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from orchestrator.app import NoCheckpoints
-from orchestrator.commands.burial import Remains
 from orchestrator.commands.questions import ask
+from orchestrator.commands.remains import Remains
 from orchestrator.commands.said_words import bury_left, do_left_words
 from orchestrator.contracts.ids import GroupFolder, Jid, TurnId
 from orchestrator.contracts.records.agents import Agent, EndReason, StopReach

@@ -17,6 +17,7 @@ from orchestrator.contracts.wire.task_requests import (
     UpdateTask,
 )
 from orchestrator.core.effects import MAX_EFFECT_CHARS
+from orchestrator.core.wording import ENGLISH, Say
 from orchestrator.settings.tree import AlertSettings, Settings
 from orchestrator.store import groups
 from orchestrator.store.requests import RequestKey
@@ -225,6 +226,22 @@ async def test_an_operators_own_wish_is_done_at_once(main: Asker, club: Asker) -
     assert answer == {"status": "queued"}
     assert await main.desk.texts(OTHER_CHAT) == ["hello"]
     assert await open_numbers(main.desk) == []
+
+
+async def test_the_status_of_the_main_chat_names_what_waits_for_an_operators_word(
+    main: Asker, club: Asker
+) -> None:
+    desk = main.desk
+    await main.set_rights(Rights.MEMBER)
+    number = ((await main.refused(message())).details or {})["number"]
+    line = ENGLISH[Say.STATUS_PROPOSAL].format(number=number)
+
+    await desk.hear("s-1", "/status", chat_jid=MAIN_CHAT)
+    await desk.hear("n-1", f"/no {number}", chat_jid=MAIN_CHAT)
+    await desk.hear("s-2", "/status", chat_jid=MAIN_CHAT)
+
+    shown = [line in text.splitlines() for text in await desk.texts(MAIN_CHAT)]
+    assert (shown.count(True), shown[-1]) == (1, False)
 
 
 async def test_what_an_operator_said_no_to_is_not_asked_again_for_a_day(main: Asker, club: Asker) -> None:

@@ -21,13 +21,8 @@ from tests.support.store_rows import CHAT, OTHER_CHAT, add_group
 FAILED = TurnStatus.ERROR
 
 
-async def fail(
-    desk: Desk, held: Agent, *ids: str, turn: str, code: str = "AGENT_ERROR", failure: str | None = None
-) -> None:
-    """The agent says that its turn failed; failure: what the proxy saw."""
-    event = TurnEnded(
-        turn_id=TurnId(turn), inputs=ids, status=FAILED, error=TurnError(code=code, message="inner words")
-    )
+async def end(desk: Desk, held: Agent, event: TurnEnded, failure: str | None) -> None:
+    """The agent says that its turn ended. failure: of its latest call, as the proxy saw it."""
     await desk.run(
         lambda tx: end_turn(
             tx,
@@ -39,6 +34,16 @@ async def fail(
             provider_failure=failure,
         )
     )
+
+
+async def fail(
+    desk: Desk, held: Agent, *ids: str, turn: str, code: str = "AGENT_ERROR", failure: str | None = None
+) -> None:
+    """The agent says that its turn failed."""
+    event = TurnEnded(
+        turn_id=TurnId(turn), inputs=ids, status=FAILED, error=TurnError(code=code, message="inner words")
+    )
+    await end(desk, held, event, failure)
 
 
 async def try_once(desk: Desk, number: int, **said: str | None) -> None:
@@ -107,6 +112,44 @@ async def test_a_refused_credential_is_told_to_the_operator_once_with_what_to_do
 
     assert "dovecote provider check script" in told
     assert "family" in told
+
+
+@pytest.mark.parametrize(
+    ("failure", "status", "told"),
+    [
+        (ProviderFailure.CREDENTIAL_REFUSED, "pending", [say(Say.PROVIDER_REFUSES, "en")]),
+        (ProviderFailure.CUT, "pending", [say(Say.PROVIDER_TROUBLE, "en")]),
+        (ProviderFailure.AGENT_LEFT, "pending", []),
+        (None, "pending", []),
+    ],
+    ids=["refused", "cut", "the agent's own doing", "nothing failed"],
+)
+async def test_a_program_that_ends_well_in_silence_was_let_down_if_its_latest_call_failed(
+    failure: str | None, status: str, told: list[str], desk: Desk
+) -> None:
+    await desk.hear("m-1")
+    held = await desk.start_agent()
+    await desk.begin(held, "m-1")
+    event = TurnEnded(turn_id=TurnId("turn-1"), inputs=("m-1",), status=TurnStatus.SUCCESS)
+
+    await end(desk, held, event, failure)
+
+    assert await desk.statuses() == {"m-1": status}
+    assert await desk.texts() == told
+    assert bool((await desk.row("m-1"))["is_nudged"]) is not bool(told)
+
+
+async def test_what_a_program_said_stands_though_its_latest_call_failed(desk: Desk) -> None:
+    await desk.hear("m-1")
+    held = await desk.start_agent()
+    await desk.begin(held, "m-1")
+    await desk.say(held, "the answer")
+    event = TurnEnded(turn_id=TurnId("turn-1"), inputs=("m-1",), status=TurnStatus.SUCCESS, outputs=1)
+
+    await end(desk, held, event, ProviderFailure.RATE_LIMITED)
+
+    assert await desk.statuses() == {"m-1": "settled"}
+    assert await desk.texts() == ["the answer"]
 
 
 async def test_a_failure_of_the_agents_own_still_counts_as_a_try(desk: Desk) -> None:

@@ -1,10 +1,13 @@
 """Who may ask for which task. Source: contracts.md section 4."""
 
+import json
 from typing import Any
 
 import pytest
 
-from orchestrator.contracts.ids import GroupFolder, Jid
+from orchestrator.commands.operator_requests import show_task
+from orchestrator.commands.snapshots import box_snapshots
+from orchestrator.contracts.ids import GroupFolder, Jid, TaskId
 from orchestrator.contracts.records.rights import Rights
 from orchestrator.contracts.wire.task_requests import (
     ListTasks,
@@ -192,3 +195,21 @@ async def test_a_title_that_was_the_beginning_of_the_prompt_goes_with_it(desk: D
     await family.ask(UpdateTask(task_id=task_id, prompt="Feed the cat"))
 
     assert (await stored(desk, task_id)).title == "Feed the cat"
+
+
+@pytest.mark.parametrize(("rights", "is_read"), [(Rights.OPERATOR, True), (Rights.MEMBER, False)])
+async def test_main_is_not_given_the_words_of_people_who_may_not_set_it_off(
+    main: Asker, club: Asker, rights: Rights, is_read: bool
+) -> None:
+    await club.set_rights(rights)
+    task_id = await club.schedule(prompt="Register the chat of Mallory.")
+
+    listed = (await main.ask(ListTasks()))["tasks"]
+    paused = await main.ask(PauseTask(task_id=TaskId(task_id)))
+    snapshot = json.loads((await box_snapshots(main.desk.services, main.caller)).tasks)
+    own = (await club.ask(ListTasks()))["tasks"]
+
+    assert [each["id"] for each in (*listed, *snapshot, *own)] == [task_id] * 3
+    assert {("Mallory" in each["prompt"]) for each in (*listed, *snapshot, paused)} == {is_read}
+    assert "Mallory" in own[0]["prompt"]
+    assert "Mallory" in str((await show_task(main.desk.services, task_id))["prompt"])

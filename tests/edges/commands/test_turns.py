@@ -95,6 +95,21 @@ async def test_a12_an_empty_success_is_asked_once_more_and_then_people_are_told(
     assert await desk.texts() == [ENGLISH[Say.EMPTY_ANSWER]]
 
 
+async def test_an_empty_success_is_told_of_what_was_asked_twice_though_others_are_asked_once_more(
+    desk: Desk,
+) -> None:
+    await desk.hear("m-1")
+    first = await in_turn(desk, 1)
+    await desk.end(first, "m-1", turn="turn-1")
+    await desk.hear("m-2")
+    second = await in_turn(desk, 2)
+
+    await desk.end(second, "m-1", "m-2", turn="turn-2")
+
+    assert await desk.statuses() == {"m-1": "settled", "m-2": "pending"}
+    assert await desk.texts() == [ENGLISH[Say.EMPTY_ANSWER]]
+
+
 async def test_chatter_needs_no_answer(desk: Desk) -> None:
     await desk.hear("c-1", "talk")
     await desk.hear("m-1")

@@ -9,7 +9,7 @@ import pytest
 from orchestrator.contracts.ids import TurnId
 from orchestrator.contracts.wire.boxes import FollowUp
 from orchestrator.contracts.wire.codec import to_json
-from orchestrator.contracts.wire.container_io import TurnStatus
+from orchestrator.contracts.wire.container_io import Progress, TurnStatus
 from tests.edges.container.agent_process import Home, agent, given, message_xml
 
 
@@ -86,6 +86,27 @@ async def test_what_was_remembered_outlives_the_agent(home: Home) -> None:
             id="forget asks when it is not clear",
         ),
         pytest.param(
+            ["remember", "milk", "forget", "milk", "echo", "hello"],
+            [
+                "What shall I remember? For example: `remember buy milk`",
+                "Got it, I'll remember: **milk**",
+                "What shall I forget? For example: `forget milk`, or `forget everything`",
+                "Done, I forgot: **milk**",
+                "Echo what? For example: `echo hello`",
+                "hello",
+            ],
+            id="what was asked back is answered by the next message",
+        ),
+        pytest.param(
+            ["remember", "never mind", "recall"],
+            [
+                "What shall I remember? For example: `remember buy milk`",
+                "Okay, never mind.",
+                "I don't remember anything yet. Tell me with `remember …`.",
+            ],
+            id="a question is left",
+        ),
+        pytest.param(
             ["remember milk", "recall tea"],
             ["Got it, I'll remember: **milk**", "I remember nothing about **tea**."],
             id="recall of something else",
@@ -115,6 +136,23 @@ async def test_a_question_it_cannot_answer_gets_a_sentence_that_helps(
     [answer] = await ask(home, f"@Assistant {text}")
 
     assert hint in answer
+
+
+async def test_it_counts_and_tells_how_far_it_is(home: Home) -> None:
+    async with agent(home) as running:
+        await running.give(given("count to 2", driver="builtin", is_main=True))
+        await running.until_ended(1)
+
+        progress = [(each.progress, each.description) for each in running.items if isinstance(each, Progress)]
+        assert running.texts == ["I counted to 2."]
+        assert progress == [(50, "counted to 1"), (100, "counted to 2")]
+
+
+@pytest.mark.parametrize("text", ["count to 0", "count to 3601", "count to 999999999"])
+async def test_it_counts_no_further_than_anybody_would_wait(home: Home, text: str) -> None:
+    [answer] = await ask(home, text)
+
+    assert "from 1 to 3,600" in answer
 
 
 async def test_exactly_the_triggers_of_a_batch_are_answered_each_by_a_pair(home: Home) -> None:

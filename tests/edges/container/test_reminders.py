@@ -129,6 +129,20 @@ async def test_what_is_not_clear_is_asked_back_and_the_host_is_not_troubled(
     assert home.requests("tasks") == []
 
 
+async def test_the_time_that_was_asked_for_is_told_in_the_next_message(home: Home) -> None:
+    async with host(home, succeed) as taken, agent(home) as running:
+        await running.give(given("remind me every weekday to water", driver="builtin", is_main=True))
+        await running.until_ended(1)
+        home.drop("1-a.json", {"type": "message", "text": message_xml("at 9:30")})
+        await running.until_ended(2)
+
+    asked, done = running.texts
+    assert asked.startswith("At what time every weekday?")
+    assert done.startswith("Got it. ")
+    [wish] = [each for each in taken if each["type"] == "schedule_task"]
+    assert (wish["prompt"], wish["scheduleType"], wish["scheduleValue"]) == ("water", "cron", "30 9 * * 1-5")
+
+
 @pytest.mark.parametrize(
     ("text", "answer"),
     [

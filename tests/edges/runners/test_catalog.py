@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator.contracts.errors import InvalidSettings, Unavailable
-from orchestrator.contracts.version import IMAGE
 from orchestrator.runners.catalog import RUNNERS, RunnerOptions, choose_runner, make_runner
 from tests.agreement.runners.conftest import lacking
+from tests.support.agent_image import IMAGE
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ async def test_with_an_engine_and_an_image_agents_run_in_containers(
     if agent_image is not None:
         lacking(agent_image)
 
-    runner, line = await choose_runner("auto", replace(nothing_there, engine_url=None))
+    runner, line = await choose_runner("auto", replace(nothing_there, engine_url=None, image=None))
     await runner.close()
 
     assert runner.name == "docker"

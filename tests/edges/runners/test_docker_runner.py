@@ -1,8 +1,10 @@
 """What only Docker has: an engine that may be away or die, and images that may be old or foreign."""
 
 import asyncio
+import gc
 import io
 import sys
+import warnings
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,7 +15,6 @@ import pytest
 
 from orchestrator.contracts.errors import StartFailed, Unavailable
 from orchestrator.contracts.ids import new_id
-from orchestrator.contracts.version import IMAGE
 from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.docker_runner import INSTANCE_LABEL, DockerRunner, security_options
 from orchestrator.runners.image import (
@@ -30,6 +31,7 @@ from tests.agreement.runners.conftest import lacking
 from tests.agreement.runners.leaver import AGENT
 from tests.agreement.runners.stage import BASE_IMAGE, Stage, collect, read_line, run
 from tests.edges.runners import relay as relay_program
+from tests.support.agent_image import IMAGE
 
 SOCKET = "/var/run/docker.sock"
 OWN = Stamps(wire="w1", programs="p1")
@@ -290,3 +292,7 @@ async def engine_that_can_die(path: Path) -> AsyncIterator[Callable[[], None]]:
         if relay.returncode is None:
             relay.kill()
         await relay.wait()
+        # The docker package leaves the socket of a connection that broke off to the collector.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            gc.collect()

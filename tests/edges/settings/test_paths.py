@@ -23,6 +23,7 @@ def test_everything_lies_below_the_home(tmp_path: Path) -> None:
     assert made == {
         *("groups", "data", "data/ipc", "data/store", "data/sessions", "data/logs"),
         *("data/programs", "data/run", "data/backups", "data/spool", "data/console_files", "data/laid"),
+        "data/workspaces",
     }
     assert paths.database == tmp_path / "data/store/dovecote.db"
     assert paths.operator_token == tmp_path / "data/store/operator.token"

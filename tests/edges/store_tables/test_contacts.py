@@ -1,6 +1,7 @@
 """Who is who, how people are called, and the versions of a message."""
 
 from orchestrator.contracts.ids import Jid, MessageId
+from orchestrator.contracts.records.messages import Attachment, StoredMessage
 from orchestrator.store import contacts, message_edits
 from orchestrator.store.database import Database, Transaction
 from tests.support.store_rows import CHAT, OTHER_CHAT, add_message
@@ -79,3 +80,35 @@ async def test_a_replaced_text_is_noticed_by_who_read_it_before(db: Database) ->
         return before, message_edits.are_unchanged(tx, read)
 
     assert await db.run(body) == (True, False)
+
+
+async def test_whoever_wrote_in_a_chat_is_named_once(db: Database) -> None:
+    def body(tx: Transaction) -> list[Jid]:
+        contacts.join(tx, LID, PHONE)
+        for number, sender in enumerate((PHONE, LID, NEW_PHONE, PHONE)):
+            add_message(tx, f"m-{number}", sender_jid=sender)
+        add_message(tx, "m-9", chat_jid=OTHER_CHAT, sender_jid=NEW_LID)
+        return contacts.people_of(tx, CHAT)
+
+    found = await db.run(body)
+
+    assert len(found) == 2
+    assert NEW_PHONE in found
+    assert {LID, PHONE} & set(found)
+
+
+async def test_a_message_that_is_given_its_files_is_noticed_by_who_read_it_before(db: Database) -> None:
+    photo = Attachment(
+        name="a.jpg", media_type="image/jpeg", size_bytes=4, path="/workspace/group/inbox/a.jpg"
+    )
+
+    def body(tx: Transaction) -> tuple[list[StoredMessage], bool]:
+        seq = add_message(tx, "m-1", "first")
+        read = message_edits.versions(tx, CHAT, MessageId("m-1"))
+        message_edits.give_files(tx, seq, text="with a photo", attachments=(photo,))
+        is_unchanged = message_edits.are_unchanged(tx, read)
+        return message_edits.versions(tx, CHAT, MessageId("m-1")), is_unchanged
+
+    [stored], is_unchanged = await db.run(body)
+
+    assert (stored.text, stored.attachments, is_unchanged) == ("with a photo", (photo,), False)

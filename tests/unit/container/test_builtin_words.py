@@ -58,6 +58,28 @@ from container.drivers.notes_file import MAX_NOTE_CHARS, one_line
         ("what files do we have?", "files", ""),
         ("echo  Hi, there! ", "echo", " Hi, there!"),
         ("say hello", "echo", "hello"),
+        ("spawn count to 60", "spawn", "count to 60"),
+        ("Spawn a helper to count to 60!", "spawn", "count to 60"),
+        ("start another helper: echo a, b", "spawn", "echo a, b"),
+        ("spawn ask helper what time is it?", "spawn", "ask helper what time is it"),
+        ("spawn", "spawn", ""),
+        ("start a helper", "spawn", ""),
+        ("ask helper what time is it?", "ask_helper", "what time is it"),
+        ("can you ask a helper to echo hi, please", "ask_helper", "echo hi"),
+        ("ask the helper", "ask_helper", ""),
+        ("show tree", "show_tree", ""),
+        ("Show me the tree", "show_tree", ""),
+        ("list helpers", "show_tree", ""),
+        ("show helper 2", "show_helper", "2"),
+        ("what did helper 2 say?", "show_helper", "2"),
+        ("stop helper 2", "stop_helper", "2"),
+        ("stop the helper", "stop_helper", ""),
+        ("cancel helper number 3", "stop_helper", "3"),
+        ("stop all helpers", "stop_helpers", ""),
+        ("count to 12", "count", "12"),
+        ("count on me", "unknown", "count on me"),
+        ("ask Ada", "unknown", "ask Ada"),
+        ("spawning grounds", "unknown", "spawning grounds"),
         ("help", "help", ""),
         ("???", "help", ""),
         ("what can you do?", "help", ""),
@@ -106,12 +128,15 @@ def test_a_note_is_never_lost_whatever_its_words(text: str) -> None:
 @pytest.mark.timeout(10)
 @pytest.mark.parametrize(
     "piece",
-    ["remember", " ", ".", "please ", ", ", "what do you remember about ", "hey,", "?", "\u200b", "forget "],
+    [
+        *("remember", " ", ".", "please ", ", ", "what do you remember about ", "hey,", "?", "\u200b"),
+        *("forget ", "helper ", ": ", "to ", "what did helper "),
+    ],
 )
 def test_a_long_message_takes_no_long_time(piece: str) -> None:
     text = piece * (64 * 1024 // len(piece))
 
-    for start in ("", "remember ", "what ", "can you "):
+    for start in ("", "remember ", "what ", "can you ", "spawn ", "ask a helper ", "stop helper "):
         understand(start + text)
 
 

@@ -8,7 +8,8 @@ import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it has no types
 
 from container import tools
-from container.tools import ALL_TOOLS, find_tool, input_schema, request_for, tools_of
+from container.tool_inputs import input_schema, request_for
+from container.tools import ALL_TOOLS, find_tool, tools_of
 from orchestrator.commands.catalog import CATALOG
 from orchestrator.contracts.errors import InvalidRequest, NotFound
 from orchestrator.contracts.ids import Jid

@@ -102,6 +102,83 @@ def test_who_is_started_fed_and_closed(
     assert choose(waiting, live, max_running=max_running, max_live=max_live) == expected
 
 
+def asked(child: str, tree: str = "t", served: int = 0) -> Waiting:
+    """A spawned agent that waits for its place."""
+    return Waiting(group=GroupFolder(child), since_seq=0, last_served=served, tree=tree)
+
+
+def member(agent: str, tree: str = "t", *, is_waiting: bool = False) -> Live:
+    """An agent of a tree, at work or waiting for another one."""
+    return Live(group=GroupFolder(agent), is_busy=True, idle_since=None, is_waiting=is_waiting, tree=tree)
+
+
+def parent(agent: str) -> Live:
+    """One that is idle and has children."""
+    return Live(group=GroupFolder(agent), is_busy=False, idle_since=1, has_children=True, tree="t")
+
+
+CHILDREN = [asked(f"t{n}") for n in range(1, 5)]
+
+
+@pytest.mark.parametrize(
+    ("waiting", "live", "max_running", "max_live", "expected"),
+    [
+        (CHILDREN, [], 4, 20, decision(start="t1 t2 t3 t4")),
+        ([*CHILDREN, waits("a", served=1)], [], 2, 20, decision(start="t1 a")),
+        ([*CHILDREN, waits("a", served=1)], [], 4, 20, decision(start="t1 t2 a t3")),
+        ([*CHILDREN[:2], asked("u1", "u", served=1)], [member("t"), member("u", "u")], 3, 20,
+         decision(start="t1")),
+        (CHILDREN, [member("t", is_waiting=True)], 1, 20, decision(start="t1")),
+        (CHILDREN, [member("t"), busy("b"), busy("c"), busy("d")], 9, 5, decision()),
+        ([*CHILDREN, waits("a", served=1)], [member("t"), busy("b"), busy("c"), busy("d")], 9, 5,
+         decision(start="a")),
+        (CHILDREN, [member("t", is_waiting=True), busy("b"), busy("c"), busy("d")], 9, 5,
+         decision(start="t1")),
+        (CHILDREN, [member(f"p{n}", is_waiting=True) for n in range(4)], 2, 5, decision(start="t1")),
+        ([waits("a")], [parent("t"), busy("b")], 5, 2, decision()),
+        ([waits("a")], [parent("t"), idle("b", 9)], 5, 2, decision(close="b")),
+    ],
+    ids=[
+        "a tree alone takes all",
+        "while a chat waits it takes half",
+        "and more once that has its place",
+        "no slot stays empty for trees that all have their half",
+        "a waiting parent lends its place to its child",
+        "the last places are kept for chats",
+        "which take them",
+        "but one of a tree may always be at work",
+        "also when only parents live",
+        "an idle parent is not closed for others",
+        "others are",
+    ],
+)  # fmt: skip
+def test_what_a_tree_may_take(
+    waiting: Sequence[Waiting], live: Sequence[Live], max_running: int, max_live: int, expected: Decision
+) -> None:
+    assert choose(waiting, live, max_running=max_running, max_live=max_live) == expected
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("tuv"), st.booleans()), max_size=8),
+    st.lists(st.sampled_from("tuv"), min_size=1, max_size=6),
+    st.integers(1, 5),
+    st.integers(1, 12),
+)
+def test_a_tree_of_which_nobody_is_at_work_gets_one_on_while_there_is_a_place(
+    members: list[tuple[str, bool]], children: list[str], max_running: int, max_live: int
+) -> None:
+    live = [member(f"m{n}", tree, is_waiting=waits) for n, (tree, waits) in enumerate(members)]
+    waiting = [asked(f"c{n}", tree) for n, tree in enumerate(children)]
+    at_work = [agent.tree for agent in live if agent.is_at_work]
+
+    chosen = choose(waiting, live, max_running=max_running, max_live=max_live)
+
+    started = [entry.tree for entry in waiting if entry.group in chosen.start]
+    places = min(max_running - len(at_work), max_live - len(live))
+    stuck = {entry.tree for entry in waiting} - set(at_work)
+    assert len(stuck & set(started)) == min(len(stuck), max(places, 0)) or set(started) <= stuck
+
+
 GROUPS = [f"g{n}" for n in range(6)]
 SITUATIONS = st.tuples(
     st.lists(

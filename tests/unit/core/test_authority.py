@@ -11,7 +11,7 @@ from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.rights import Rights
 from orchestrator.core.authority import Target, allow, may_register
-from orchestrator.core.wording import EFFECTS
+from orchestrator.core.effect_words import EFFECTS
 
 OWN, OTHER = Jid("own@g.us"), Jid("other@g.us")
 TASK_COMMANDS = (
@@ -26,6 +26,8 @@ TASK_COMMANDS = (
 
 
 GROUP_COMMANDS = ("register_group", "refresh_groups")
+AGENT_COMMANDS = ("spawn_agent", "get_agent_status", "terminate_agent", "report_progress")
+OPERATORS_OWN = ("manage_groups", "manage_workspaces", "decide_proposal")
 
 
 def agent(*, is_main: bool = False, folder: str = "own") -> AgentCaller:
@@ -65,12 +67,9 @@ MATRIX = {
     **{("send_message", who): [YES, GONE, NO, NO, NO, NO, NO] for who in ("registrar", "agent")},
     **{("post_message", who): IF_REGISTERED for who in ("host", "operator")},
     **{("post_message", who): NEVER for who in ("main agent", "registrar", "agent")},
-    **{(name, who): ALWAYS for name in ("manage_groups", "decide_proposal") for who in ("host", "operator")},
-    **{
-        (name, who): NEVER
-        for name in ("manage_groups", "decide_proposal")
-        for who in ("main agent", "registrar", "agent")
-    },
+    **{(name, who): ALWAYS for name in OPERATORS_OWN for who in ("host", "operator")},
+    **{(name, who): NEVER for name in OPERATORS_OWN for who in ("main agent", "registrar", "agent")},
+    **{(name, who): ALWAYS for name in AGENT_COMMANDS for who in CALLERS},
     **{(name, who): ALWAYS for name in TASK_COMMANDS for who in ("host", "operator", "main agent")},
     **{
         (name, who): [YES, YES, NO, NO, YES, NO, YES]
@@ -90,7 +89,7 @@ MATRIX = {
 }
 BEYOND = ("other chat", "unregistered chat", "other group")
 """The targets that lie beyond an agent's own chat and group."""
-ONLY_LOOKS = ("list_tasks", "refresh_groups")
+ONLY_LOOKS = ("list_tasks", "refresh_groups", "get_agent_status", "report_progress")
 
 
 def verdict(caller: Caller, command: str, target: Target, rights: Rights = Rights.OPERATOR) -> str:
@@ -163,6 +162,26 @@ def test_an_agent_cannot_find_out_which_foreign_chats_are_registered() -> None:
 
     assert messages[0] == messages[1]
     assert messages[0][0] is ErrorCode.FORBIDDEN
+
+
+@pytest.mark.parametrize("command", sorted(command.name for command in CATALOG.values()))
+def test_an_agent_without_the_right_chat_may_only_what_concerns_agents(command: str) -> None:
+    target, caller = TARGETS["own chat"], CALLERS["registrar"]
+
+    try:
+        allow(caller, command, target, register_from=REGISTER_FROM, may_chat=False)
+    except Forbidden:
+        assert command not in AGENT_COMMANDS
+    else:
+        assert command in AGENT_COMMANDS
+
+
+@pytest.mark.parametrize(("rights", "expected"), [(Rights.OPERATOR, YES), (Rights.MEMBER, ASK)])
+def test_a_spawn_in_a_directory_of_the_host_needs_an_operators_word(rights: Rights, expected: str) -> None:
+    target = Target(chat_jid=None, group=None, is_registered=True, is_beyond=True)
+
+    assert verdict(CALLERS["main agent"], "spawn_agent", target, rights) == expected
+    assert verdict(CALLERS["agent"], "spawn_agent", target, rights) == expected
 
 
 @pytest.mark.parametrize("command", NAMED_TASK_COMMANDS)

@@ -10,6 +10,7 @@ from orchestrator.contracts.records.agents import AgentStatus
 from orchestrator.contracts.records.messages import MessageStatus, OutboxStatus
 from orchestrator.contracts.records.proposals import ProposalStatus
 from orchestrator.contracts.records.questions import QuestionStatus
+from orchestrator.contracts.records.spawns import RootStatus
 from orchestrator.contracts.records.tasks import RunStatus, TaskStatus
 from orchestrator.core.states.agent import AGENT
 from orchestrator.core.states.machine import IllegalMove, Machine
@@ -19,6 +20,7 @@ from orchestrator.core.states.proposal import PROPOSAL
 from orchestrator.core.states.question import QUESTION
 from orchestrator.core.states.task import TASK, TaskEvent
 from orchestrator.core.states.task_run import TASK_RUN, RunEvent
+from orchestrator.core.states.workspace_root import WORKSPACE_ROOT
 
 MACHINES: list[tuple[Machine[Any, Any], type[StrEnum]]] = [
     (MESSAGE, MessageStatus),
@@ -28,6 +30,7 @@ MACHINES: list[tuple[Machine[Any, Any], type[StrEnum]]] = [
     (TASK_RUN, RunStatus),
     (PROPOSAL, ProposalStatus),
     (QUESTION, QuestionStatus),
+    (WORKSPACE_ROOT, RootStatus),
 ]
 all_machines = pytest.mark.parametrize(
     ("machine", "status"), MACHINES, ids=[machine.name for machine, _ in MACHINES]

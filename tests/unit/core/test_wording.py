@@ -24,6 +24,7 @@ FACTS: dict[Say, dict[str, object]] = {
         each: {**_WISH, "group": "Garden", "effect": "> task: t-1"}
         for each in (Say.PROPOSAL_ASKED, Say.PROPOSAL_ALERT)
     },
+    Say.WORKSPACE_ASKED: {"who": "program builds", "path": "/srv/projects"},
     **{each: _WISH for each in (Say.PROPOSAL_DONE, Say.PROPOSAL_DECLINED, Say.PROPOSAL_EXPIRED)},
     Say.PROPOSAL_FAILED: {**_WISH, "why": "There is no such task."},
     **{
@@ -35,7 +36,13 @@ FACTS: dict[Say, dict[str, object]] = {
             Say.PROPOSAL_EXPIRED_HERE,
         )
     },
-    Say.PROPOSAL_NOT_OPEN: {"number": 12},
+    **{each: {"number": 12} for each in (Say.PROPOSAL_NOT_OPEN, Say.STATUS_PROPOSAL)},
+    **{
+        each: {"number": 12, "name": "Choir", "trigger": "@Assistant", "effect": "> chat: 1203@g.us"}
+        for each in (Say.CHAT_ASKED, Say.CHAT_ALERT)
+    },
+    Say.CHAT_MET: {"name": "Choir", "trigger": "@Assistant", "folder": "choir"},
+    Say.CHAT_LEFT: {"name": "Choir"},
     Say.PROPOSAL_WHICH: {"word": "yes", "number": 12, "numbers": "12, 13"},
     Say.DELIVERY_FAILED: {"chat_name": "Garden"},
     Say.DELAYED_PREFIX: {"time": "14:05"},

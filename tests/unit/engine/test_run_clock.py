@@ -24,7 +24,22 @@ ACTIONS = (
     "due",
     "wait_began",
     "wait_ended",
+    "awaits_agent",
+    "awaits_nobody",
+    "children_live",
+    "children_gone",
 )
+
+
+def act(clock: RunClock, action: str, now: float) -> None:
+    """Something that happens to the agent."""
+    match action:
+        case "awaits_agent" | "awaits_nobody":
+            clock.set_awaits_agent(now, awaits=action == "awaits_agent")
+        case "children_live" | "children_gone":
+            clock.set_children(now, live=action == "children_live")
+        case _:
+            getattr(clock, action)(now)
 
 
 def busy(**limits: float) -> RunClock:
@@ -220,6 +235,78 @@ def test_who_has_no_turn_waits_for_nobody_and_the_end_of_a_turn_ends_its_wait() 
     assert dues(worker, 619, 620) == [None, Due.IDLE_TOO_LONG]
 
 
+def test_who_waits_for_an_agent_is_neither_silent_nor_too_long_and_still_gives_signs_of_life() -> None:
+    clock = busy(typing_s=1_000)
+    clock.set_awaits_agent(10, awaits=True)
+
+    was_waiting = clock.is_waiting
+    assert dues(clock, 1_000, 50_000, 50_001) == [Due.SAY_STILL_WORKING, Due.RENEW_TYPING, None]
+
+    clock.set_awaits_agent(100_010, awaits=False)
+    assert (was_waiting, clock.is_waiting) == (True, False)
+    assert dues(clock, 101_799, 101_800) == [Due.RENEW_TYPING, Due.TOO_SILENT]
+
+
+def test_two_waits_at_once_stand_still_once() -> None:
+    clock = busy(still_working_s=1e9, typing_s=1e9)
+    clock.set_awaits_agent(100, awaits=True)
+    clock.wait_began(200)
+    clock.set_awaits_agent(300, awaits=False)
+    assert clock.is_waiting
+    clock.wait_ended(400)
+
+    assert dues(clock, 2_099, 2_100) == [None, Due.TOO_SILENT]
+
+
+def test_an_agent_that_waits_when_no_turn_runs_waits_for_nothing() -> None:
+    clock = idle()
+    clock.set_awaits_agent(10, awaits=True)
+
+    assert not clock.is_waiting
+    assert clock.due(600) is Due.IDLE_TOO_LONG
+
+
+def test_the_end_of_a_turn_ends_its_wait() -> None:
+    clock = busy()
+    clock.set_awaits_agent(10, awaits=True)
+    clock.turn_ended(20)
+
+    assert not clock.is_waiting
+
+
+def test_idleness_stands_still_while_children_live() -> None:
+    clock = idle()
+    clock.set_children(100, live=True)
+    assert clock.has_children
+    assert (clock.due(10_000), clock.next_in_s(10_000)) == (None, None)
+
+    clock.set_children(10_100, live=False)
+    assert dues(clock, 10_599, 10_600) == [None, Due.IDLE_TOO_LONG]
+
+
+def test_children_from_before_the_idleness_hold_it_from_its_beginning() -> None:
+    clock = busy()
+    clock.set_children(10, live=True)
+    clock.turn_ended(100)
+    clock.set_children(1_000, live=False)
+
+    assert dues(clock, 1_599, 1_600) == [None, Due.IDLE_TOO_LONG]
+
+
+@pytest.mark.parametrize("how", ["busy", "idle", "asking", "waiting"])
+def test_a_deadline_holds_whatever_the_agent_does(how: str) -> None:
+    clock = RunClock(LIMITS, now=0, deadline=90)
+    if how == "idle":
+        clock.turn_ended(1)
+    elif how == "asking":
+        clock.wait_began(1)
+    elif how == "waiting":
+        clock.set_awaits_agent(1, awaits=True)
+
+    assert dues(clock, 89.9, 90) == [None, Due.DEADLINE_PASSED]
+    assert clock.next_in_s(80) == 10
+
+
 @given(st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 2_000)), max_size=30), st.integers(1, 50))
 def test_nothing_is_due_before_the_clock_says_it_is_worth_asking(
     history: list[tuple[str, int]], typing_s: int
@@ -227,12 +314,15 @@ def test_nothing_is_due_before_the_clock_says_it_is_worth_asking(
     clock, now = busy(typing_s=typing_s), 0.0
     for action, pause in history:
         now += pause
-        getattr(clock, action)(now)
+        act(clock, action, now)
     while clock.due(now) in (Due.SAY_STILL_WORKING, Due.RENEW_TYPING, Due.NO_ANSWER):
         pass
 
     wait_s = clock.next_in_s(now)
 
+    if wait_s is None:
+        assert clock.due(now + 1e9) is None
+        return
     assert wait_s >= 0
     if clock.due(now) is None:
         assert wait_s > 0

@@ -3,7 +3,6 @@
 import pytest
 from pydantic import ValidationError
 
-from orchestrator.contracts.version import IMAGE
 from orchestrator.settings.tree import Settings, allowed_values, is_timezone, setting_fields
 
 NAMES = [
@@ -11,6 +10,7 @@ NAMES = [
     "assistant.timezone",
     "assistant.locale",
     "assistant.operators",
+    "assistant.auto_register",
     "assistant.main_members",
     "assistant.bots",
     "queue.max_running",
@@ -42,10 +42,15 @@ NAMES = [
     "agent.home_bytes",
     "agent.max_files",
     "agent.uid_range_start",
+    "programs.answer_s",
+    "programs.session_bytes",
+    "programs.kept_sessions",
+    "programs.kept_session_bytes",
     "outbox.retry_for_s",
     "outbox.on_unknown_send",
     "outbox.backoff_first_s",
     "outbox.backoff_most_s",
+    "outbox.quote_trigger",
     "attachments.max_file_bytes",
     "attachments.max_count",
     "attachments.max_waiting_bytes",
@@ -58,16 +63,42 @@ NAMES = [
     "tasks.min_interval_s",
     "tasks.misfire_grace_s",
     "tasks.timeout_s",
+    "spawn.enabled",
+    "spawn.max_depth",
+    "spawn.max_agents_per_tree",
+    "spawn.max_spawns_per_tree",
+    "spawn.per_minute",
+    "spawn.default_timeout_s",
+    "spawn.absolute_max_timeout_s",
+    "spawn.token_in_environment",
+    "workspaces.roots",
     "alerts.command",
     "alerts.main_is_watched",
     "logs.level",
     "logs.max_bytes",
     "logs.keep",
+    "api.loopback",
+    "api.port",
+    "api.extra_ports",
+    "api.allowed_origins",
+    "api.requests_per_minute",
+    "api.refusals_per_minute",
+    "api.dev_mode",
+    "events.keep_days",
+    "events.audit_days",
+    "events.max_kept",
+    "events.log_lines_per_minute",
+    "events.max_readers",
+    "events.reader_buffer",
+    "voice.command",
+    "voice.within_s",
     "whatsapp.enabled",
     "whatsapp.has_owner",
     "whatsapp.chat_per_minute",
     "whatsapp.all_per_minute",
     "whatsapp.max_age_s",
+    "whatsapp.media_wait_s",
+    "whatsapp.read_receipts",
     "providers",
     "register_group_from",
     "message_poll_s",
@@ -90,6 +121,10 @@ def test_the_defaults_are_those_of_the_contracts() -> None:
     bounds = settings.bounds
     assert (bounds.triggers_per_sender, bounds.turns_per_chat, bounds.bot_turns_in_a_row) == (20, 60, 5)
     assert (settings.queue.batch_max_messages, settings.queue.batch_max_bytes) == (200, 200_000)
+    spawn = settings.spawn
+    assert (spawn.enabled, spawn.max_depth, spawn.max_agents_per_tree) == (True, 2, 10)
+    assert (spawn.max_spawns_per_tree, spawn.per_minute) == (100, 10)
+    assert (spawn.default_timeout_s, spawn.absolute_max_timeout_s) == (3600, 86_400)
     assert settings.agent.container_timeout_s == 30 * 60
     assert settings.agent.turn_limit_s == 2 * 3600
     assert settings.agent.idle_timeout_s == 10 * 60
@@ -101,7 +136,7 @@ def test_the_defaults_are_those_of_the_contracts() -> None:
     assert settings.shutdown_grace_s == 20
     assert settings.still_working_s == 120
     assert settings.disk_floor_bytes == 500 * 1024**2
-    assert settings.agent.image == IMAGE
+    assert settings.agent.image is None
 
 
 def test_the_tree_reads_no_environment_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:

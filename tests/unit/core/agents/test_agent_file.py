@@ -99,7 +99,7 @@ def test_a_name_without_a_value_is_as_if_it_were_not_there() -> None:
         ("budget: {usd_per_month: 0}", "budget.usd_per_month", "greater than 0"),
         ("budget: {usd: 1}", "budget.usd", "Known are: tokens_per_day, usd_per_month"),
         ("tools: chat", "tools", "a list"),
-        ("tools: [chat, spawn]", "tools[1]", "'chat', 'tasks' or 'groups'"),
+        ("tools: [chat, mail]", "tools[1]", "'chat', 'tasks', 'groups' or 'spawn'"),
         ("egress: ['10.0.0.1:443']", "egress[0]", "host:port with a name"),
         ("egress: ['example.org']", "egress[0]", "such as a.example:443"),
         ("egress: ['example.org:99999']", "egress[0]", "host:port"),

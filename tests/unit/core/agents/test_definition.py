@@ -165,6 +165,13 @@ def test_the_groups_that_may_register_are_offered_that_tool() -> None:
     assert resolve("tools: []").tools == ()
 
 
+def test_spawn_is_offered_where_a_file_asks_for_it_and_nowhere_else() -> None:
+    may = replace(DEFAULTS, more_toolsets=("spawn",))
+
+    assert resolve(defaults=may).tools == ("chat", "tasks")
+    assert resolve("tools: [chat, spawn]", defaults=may).tools == ("chat", "spawn")
+
+
 def test_additional_directories_are_told_to_the_agent() -> None:
     found = resolve(extras=(ExtraDirectory(name="photos", path=Path("/srv/photos")),))
 

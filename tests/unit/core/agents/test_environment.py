@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from orchestrator.contracts.ids import AgentId, TreeId
 from orchestrator.contracts.records.definitions import Definition
+from orchestrator.contracts.records.egress import Secret
 from orchestrator.contracts.records.launch import AGENTS_TARGET
 from orchestrator.contracts.records.providers import (
     AuthMode,
@@ -212,3 +213,30 @@ def test_the_homes_of_a_recipe_are_made_parents_first() -> None:
         ".cache", ".claude", ".codex", ".config", ".local", ".local/share", ".local/state", ".pi",
         ".pi/agent",
     )  # fmt: skip
+
+
+def test_fp12_an_agent_that_may_start_others_finds_where_and_by_which_file_and_no_token() -> None:
+    run = ProgramRun(
+        agent_id=AgentId("agent-1"), tree_id=TreeId("tree-1"), egress_port=18_080, may_spawn=True
+    )
+
+    found = build_environment(definition(), run, RECIPE)
+
+    assert {name: value for name, value in found.items() if name.startswith("PINOCCHIO_")} == {
+        "PINOCCHIO_API_URL": "http://127.0.0.1:18080",
+        "PINOCCHIO_SESSION_TOKEN_FILE": "/run/dovecote/token/session",
+    }
+
+
+def test_only_where_the_settings_want_it_the_token_itself_is_in_the_environment() -> None:
+    shown = ProgramRun(
+        agent_id=AgentId("agent-1"),
+        tree_id=TreeId("tree-1"),
+        egress_port=18_080,
+        may_spawn=True,
+        session_token=Secret("dvt1.x"),
+    )
+    plain = ProgramRun(agent_id=AgentId("agent-1"), tree_id=TreeId("tree-1"), egress_port=18_080)
+
+    assert build_environment(definition(), shown, RECIPE)["PINOCCHIO_SESSION_TOKEN"] == "dvt1.x"
+    assert not any(name.startswith("PINOCCHIO_") for name in build_environment(definition(), plain, RECIPE))

@@ -43,7 +43,7 @@ def test_what_is_shipped_is_whole_and_sound() -> None:
 
     assert found.troubles == {}
     assert set(found.known) == {
-        "builtin", "script", "claude", "claude-code", "codex", "gemini", "opencode", "acp",
+        "builtin", "script", "claude", "claude-code", "codex", "gemini", "opencode", "pi", "acp",
         "anthropic-compatible", "openai-compatible",
     }  # fmt: skip
     for provider in found.known.values():
@@ -57,6 +57,7 @@ def test_what_is_shipped_is_whole_and_sound() -> None:
     [
         ("claude", "claude", WireFormat.ANTHROPIC, "x-api-key", "ANTHROPIC_API_KEY"),
         ("claude-code", "acp", WireFormat.ANTHROPIC, "x-api-key", "ANTHROPIC_API_KEY"),
+        ("pi", "acp", WireFormat.ANTHROPIC, "x-api-key", "DOVECOTE_PROVIDER_KEY"),
         ("codex", "acp", WireFormat.OPENAI_RESPONSES, "authorization", "DOVECOTE_PROVIDER_KEY"),
         ("gemini", "acp", WireFormat.GEMINI, "x-goog-api-key", "GEMINI_API_KEY"),
         ("opencode", "acp", WireFormat.OPENAI_CHAT, "authorization", "DOVECOTE_PROVIDER_KEY"),

@@ -1,0 +1,120 @@
+"""What happened to agents, over HTTP in pages and over a WebSocket as it happens."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends, Query, WebSocket
+from starlette.routing import WebSocketRoute
+
+from orchestrator.api.live_events import serve_events
+from orchestrator.commands.api_keys import check_scope
+from orchestrator.commands.event_views import (
+    MAX_EVENTS,
+    MAX_WAIT_S,
+    flat,
+    newest_page,
+    sight_of,
+    wait_for_events,
+)
+from orchestrator.commands.overview import overview
+from orchestrator.commands.services import Services
+from orchestrator.contracts.callers import AgentCaller, ApiCaller
+from orchestrator.contracts.errors import DovecoteError, ErrorCode
+from orchestrator.contracts.events import EventClass
+from orchestrator.contracts.ids import TreeId
+from orchestrator.contracts.live_events import LiveEvents
+from orchestrator.contracts.records.tokens import Scope
+
+Object = Mapping[str, object]
+BEARER_PROTOCOL: Final = "bearer"
+"""The WebSocket subprotocol behind which pages, which can set no header, name their token."""
+_REFUSED: Final = 1008
+_GONE: Final = frozenset({ErrorCode.UNAUTHORIZED, ErrorCode.FORBIDDEN})
+
+
+def event_routes(services: Services, api_caller: Callable[..., Awaitable[ApiCaller]]) -> APIRouter:
+    """`/api/v1/events`. api_caller: the dependency that names the caller."""
+    router = APIRouter(prefix="/api/v1/events", tags=["events"])
+
+    @router.get("")
+    async def get_events(
+        caller: Annotated[ApiCaller, Depends(api_caller)],
+        tree: str | None = None,
+        since: Annotated[int | None, Query(ge=0, le=2**62)] = None,
+        count: Annotated[int, Query(ge=1, le=MAX_EVENTS)] = 500,
+        wait_s: Annotated[float, Query(ge=0, le=MAX_WAIT_S)] = 0,
+        event_class: Annotated[EventClass | None, Query(alias="class")] = None,
+    ) -> Object:
+        """Events behind `since`, oldest first: of a tree by its own numbers, of all by `cursor`.
+
+        Without `since` the newest. wait_s: for so long an answer waits for the first of them.
+        """
+        _check(caller)
+        tree_id = None if tree is None else TreeId(tree)
+        sight = await sight_of(services, caller)
+        if since is None:
+            page = await newest_page(services, tree_id, sight, count=count, event_class=event_class)
+        else:
+            page = await wait_for_events(
+                services, tree_id, sight, since=since, count=count, wait_s=wait_s, event_class=event_class
+            )
+        return {"events": [flat(each) for each in page.events], "since": page.cursor, "more": page.is_full}
+
+    return router
+
+
+def overview_routes(services: Services, api_caller: Callable[..., Awaitable[ApiCaller]]) -> APIRouter:
+    """`/api/v1/overview`: what `dovecote top` shows."""
+    router = APIRouter(prefix="/api/v1/overview", tags=["agents"])
+
+    @router.get("")
+    async def get_overview(
+        caller: Annotated[ApiCaller, Depends(api_caller)],
+        ended_within_s: Annotated[float, Query(ge=0, le=86_400)] = 600,
+    ) -> list[Object]:
+        """The live trees and those that ended lately, with what each agent is doing."""
+        _check(caller)
+        return await overview(services, caller, ended_within_s=ended_within_s)
+
+    return router
+
+
+def event_sockets(
+    services: Services, live: LiveEvents, caller_of: Callable[[WebSocket, str | None], Awaitable[ApiCaller]]
+) -> list[WebSocketRoute]:
+    """The WebSocket at `/` and `/ws`. caller_of: who opens it, by his `Authorization`; may raise."""
+
+    async def events(websocket: WebSocket) -> None:
+        authorization, subprotocol = _credential(websocket)
+        try:
+            caller = await caller_of(websocket, authorization)
+            _check(caller)
+            sight = await sight_of(services, caller)
+        except DovecoteError as error:
+            await websocket.close(_REFUSED, error.message[:100])
+            return
+
+        async def is_known() -> bool:
+            try:
+                _check(await caller_of(websocket, authorization))
+            except DovecoteError as error:
+                return error.code not in _GONE
+            return True
+
+        await serve_events(websocket, services, live, sight, is_known=is_known, subprotocol=subprotocol)
+
+    return [WebSocketRoute(path, events) for path in ("/", "/ws")]
+
+
+def _check(caller: ApiCaller) -> None:
+    """A program needs the right to read; what an agent sees is bounded by its own place."""
+    if not isinstance(caller, AgentCaller):
+        check_scope(caller, Scope.READ)
+
+
+def _credential(websocket: WebSocket) -> tuple[str | None, str | None]:
+    """What stands for an `Authorization` header, and the subprotocol to agree to."""
+    offered = websocket.scope["subprotocols"]
+    if len(offered) == 2 and offered[0] == BEARER_PROTOCOL:
+        return f"Bearer {offered[1]}", BEARER_PROTOCOL
+    return websocket.headers.get("authorization"), None

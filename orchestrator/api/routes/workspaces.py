@@ -1,0 +1,54 @@
+"""Directories that agents may be given as workspaces, over HTTP: listed, allowed, refused by the operator."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel, ConfigDict
+
+from orchestrator.commands.services import Services
+from orchestrator.commands.workspaces import (
+    approve_workspace,
+    list_workspaces,
+    reject_workspace,
+    remove_workspace,
+)
+from orchestrator.contracts.callers import OperatorCaller
+
+Object = Mapping[str, object]
+
+
+class DirectoryBody(BaseModel):
+    """A directory. path: absolute."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    path: str
+
+
+def workspace_routes(services: Services, known_caller: Callable[..., Awaitable[OperatorCaller]]) -> APIRouter:
+    """`/api/v1/workspaces`. known_caller: the dependency that names the caller."""
+    router = APIRouter(prefix="/api/v1/workspaces", tags=["workspaces"])
+    Known = Annotated[OperatorCaller, Depends(known_caller)]
+
+    @router.get("")
+    async def get_workspaces() -> list[Object]:
+        """Those of the settings, then those that were proposed, with what became of each."""
+        return await list_workspaces(services)
+
+    @router.post("/approve")
+    async def post_approve(caller: Known, body: DirectoryBody) -> Object:
+        """Let agents be given it, with all below it."""
+        return await approve_workspace(services, caller, body.path)
+
+    @router.post("/reject")
+    async def post_reject(caller: Known, body: DirectoryBody) -> Object:
+        """Let no agent be given it."""
+        return await reject_workspace(services, caller, body.path)
+
+    @router.post("/remove")
+    async def post_remove(caller: Known, body: DirectoryBody) -> Object:
+        """Forget it."""
+        return await remove_workspace(services, caller, body.path)
+
+    return router

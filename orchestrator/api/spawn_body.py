@@ -1,0 +1,81 @@
+"""What a spawn asks for in a body over HTTP or in the arguments of a tool: seed 000's spelling, or ours."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from orchestrator.commands.spawn_wishes import spec_of
+from orchestrator.contracts.errors import ErrorCode, InvalidRequest
+from orchestrator.contracts.ids import AgentId
+from orchestrator.contracts.records.spawns import SpawnSpec, WaitFor
+from orchestrator.contracts.wire.agent_requests import OLD_SPELLINGS, SpawnAgent
+from orchestrator.contracts.wire.codec import WireError, from_plain, parse_json
+
+_SPELLINGS: Final = {**OLD_SPELLINGS, "parent_agent_id": "parentAgentId"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedSpawn:
+    """A spawn and, if the caller named one, its parent."""
+
+    spec: SpawnSpec
+    parent: AgentId | None
+
+
+def read_body(raw: bytes) -> AskedSpawn:
+    """What a body of JSON asks for. Raises InvalidRequest."""
+    try:
+        plain = parse_json(raw)
+    except WireError as error:
+        raise InvalidRequest(
+            f"The body is {error}.", suggestion="Send one JSON object in UTF-8 with a `task`."
+        ) from None
+    return read_spawn(plain)
+
+
+def read_spawn(plain: object) -> AskedSpawn:
+    """The same of JSON types. Who does not say how long to wait stays for the end. Raises InvalidRequest."""
+    if not isinstance(plain, dict):
+        raise InvalidRequest("The body is no JSON object.", suggestion="Send an object with a `task`.")
+    fields = {_SPELLINGS.get(str(key), str(key)): value for key, value in plain.items()}
+    _check_kinds(fields)
+    parent = fields.get("parentAgentId")
+    if parent is not None and not isinstance(parent, str):
+        raise InvalidRequest("parent_agent_id is no text.", suggestion="Give the id of an agent.")
+    try:
+        request = from_plain(SpawnAgent, {"wait": WaitFor.RESULT.value, **_given(fields)})
+    except WireError as error:
+        raise InvalidRequest(
+            f"The spawn has a wrong field: {error}.", suggestion="Set the field right and send it again."
+        ) from None
+    return AskedSpawn(spec=spec_of(request), parent=None if parent is None else AgentId(parent))
+
+
+def _given(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def _check_kinds(fields: dict[str, Any]) -> None:
+    """The faults that have codes of their own in seed 000."""
+    if fields.get("task") is None:
+        raise InvalidRequest(
+            "A spawn without a task.",
+            code=ErrorCode.MISSING_TASK,
+            suggestion="Say in `task` what the agent is to do.",
+        )
+    timeout = fields.get("timeoutMs")
+    if isinstance(timeout, float) and timeout.is_integer():
+        fields["timeoutMs"] = int(timeout)
+    elif timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int)):
+        raise InvalidRequest(
+            f"timeout_ms is {str(timeout)[:40]!r}, but must be a whole number of milliseconds.",
+            code=ErrorCode.INVALID_TIMEOUT,
+            suggestion="Give 1 to 86400000, or leave it out.",
+        )
+    workspace = fields.get("workspacePath")
+    if workspace is not None and not isinstance(workspace, str):
+        raise InvalidRequest(
+            "workspace_path is no text.",
+            code=ErrorCode.INVALID_WORKSPACE,
+            suggestion="Give an absolute path, or leave it out.",
+        )

@@ -1,0 +1,200 @@
+"""`dovecote agent list|tree|show|logs|stop`: the agents that live, and those that did."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+from orchestrator.cli.client import ApiClient, not_running
+from orchestrator.cli.events import event_line
+from orchestrator.cli.home import Home, open_home
+from orchestrator.cli.output import put
+from orchestrator.cli.place import open_place
+from orchestrator.cli.table import columns
+from orchestrator.cli.tree_lines import duration, status_of, tree_lines
+from orchestrator.commands.event_views import ALL_EVENTS, MAX_EVENTS, flat, wait_for_events
+from orchestrator.commands.lineage import agent_views, as_metadata
+from orchestrator.commands.overview import overview
+from orchestrator.commands.services import Services
+from orchestrator.contracts.callers import OperatorCaller
+from orchestrator.contracts.errors import ErrorCode, NotFound
+from orchestrator.contracts.ids import TreeId
+from orchestrator.core.text_cleaning import clean_text
+
+Plain = Mapping[str, Any]
+DAY_S: Final = 86_400
+_STOP_WITHIN_S: Final = 330.0
+_WAIT_S: Final = 20.0
+
+
+def list_agents(home_option: Path | None, *, ended: bool, as_json: bool) -> None:
+    """One line an agent. ended: also those that ended within a day."""
+    trees = asyncio.run(_overview(open_home(home_option), ended_within_s=DAY_S if ended else 0))
+    agents = [agent for tree in trees for agent in tree["agents"] if ended or agent["activity"] != "none"]
+    if as_json:
+        print(json.dumps(agents, indent=2))
+    elif not agents:
+        print("No agents." if ended else "No agent is running. Ended ones: dovecote agent list --ended")
+    else:
+        heads = ("AGENT", "STATUS", "GROUP", "PROVIDER", "ELAPSED", "TREE", "TASK")
+        for row in columns(heads, [_row(agent) for agent in agents]):
+            print(row)
+
+
+def show_trees(home_option: Path | None, tree_id: str | None, *, as_json: bool) -> None:
+    """Each tree with its agents below each other; all of a day, or one. Raises NotFound."""
+    trees = asyncio.run(_overview(open_home(home_option), ended_within_s=DAY_S))
+    if tree_id is not None:
+        trees = [tree for tree in trees if tree_id == tree["treeId"] or _holds(tree, tree_id)]
+        if not trees:
+            raise NotFound(
+                f"There is no tree or agent {tree_id!r} of the last day.",
+                suggestion="See which there are: dovecote agent tree",
+            )
+    if as_json:
+        print(json.dumps(trees, indent=2))
+    elif not trees:
+        print("No trees.")
+    else:
+        print("\n".join(tree_lines(trees)))
+
+
+def show_agent(home_option: Path | None, agent_id: str, *, as_json: bool) -> None:
+    """All that is known of one agent. Raises NotFound."""
+    agent = asyncio.run(_agent(open_home(home_option), agent_id))
+    if as_json:
+        print(json.dumps(agent, indent=2))
+        return
+    for name, value in agent.items():
+        if value in (None, [], ""):
+            continue
+        shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        first, *further = clean_text(shown).split("\n")
+        print(f"{name:<15} {first}", *(f"{'':<15} {line}" for line in further), sep="\n")
+
+
+def show_log(home_option: Path | None, agent_id: str, *, follow: bool, as_json: bool) -> None:
+    """What an agent said and what happened to it, oldest first; with `follow` until it has ended."""
+    with contextlib.suppress(KeyboardInterrupt):  # how a reader ends what he follows
+        asyncio.run(_log(open_home(home_option), agent_id, follow=follow, as_json=as_json))
+
+
+def stop_agent(home_option: Path | None, agent_id: str) -> int:
+    """Stop it and all below it, and say of each what came of it; 1 if one could not be stopped."""
+    outcome = asyncio.run(_stop(open_home(home_option), agent_id))
+    for each in outcome["terminated"]:
+        print(f"{each}  stopped")
+    for each in outcome.get("skipped", ()):
+        print(f"{each}  had ended before")
+    for failed in outcome["failed"]:
+        print(f"{failed['agentId']}  NOT STOPPED: {clean_text(str(failed['error']))}")
+    return 1 if outcome["failed"] else 0
+
+
+def _row(agent: Plain) -> tuple[str, ...]:
+    elapsed = duration(agent["elapsedMs"])
+    return (
+        agent["id"],
+        status_of(agent),
+        agent["group"],
+        agent["provider"],
+        elapsed,
+        agent["treeId"],
+        agent["task"],
+    )
+
+
+def _holds(tree: Plain, agent_id: str) -> bool:
+    return any(agent["id"] == agent_id for agent in tree["agents"])
+
+
+async def _asked(
+    home: Home,
+    ask: Callable[[ApiClient], Awaitable[Any]],
+    look: Callable[[Services], Awaitable[Any]],
+    nothing: Any,
+) -> Any:
+    async with open_place(home) as place:
+        match place:
+            case ApiClient():
+                return await ask(place)
+            case Services():
+                return await look(place)
+            case None:
+                return nothing
+
+
+async def _overview(home: Home, *, ended_within_s: float) -> Sequence[Plain]:
+    found: Sequence[Plain] = await _asked(
+        home,
+        lambda client: fetch_overview(client, ended_within_s=ended_within_s),
+        lambda services: overview(services, OperatorCaller(), ended_within_s=ended_within_s),
+        (),
+    )
+    return found
+
+
+async def fetch_overview(client: ApiClient, *, ended_within_s: float) -> Sequence[Plain]:
+    """All trees at a glance, of the running orchestrator."""
+    query = {"ended_within_s": f"{ended_within_s:g}"}
+    found: Sequence[Plain] = await client.call("GET", "/api/v1/overview", query=query)
+    return found
+
+
+async def _agent(home: Home, agent_id: str) -> Plain:
+    async def look(services: Services) -> Plain:
+        (view,) = await agent_views(services, OperatorCaller(), agent_id)
+        return as_metadata(view)
+
+    found: Plain | None = await _asked(
+        home, lambda client: client.call("GET", f"/api/v1/agents/{quote(agent_id, safe='')}"), look, None
+    )
+    if found is None:
+        raise NotFound(f"There is no agent {agent_id!r} here.", code=ErrorCode.AGENT_NOT_FOUND)
+    return found
+
+
+async def _log(home: Home, agent_id: str, *, follow: bool, as_json: bool) -> None:
+    agent = await _agent(home, agent_id)
+    since, is_over = 0, False
+    async with open_place(home) as place:
+        if follow and not isinstance(place, ApiClient):
+            raise not_running(home.paths)
+        while True:
+            page = await _page(place, agent["treeId"], since, wait_s=_WAIT_S if follow and since else 0)
+            for event in page["events"]:
+                if event.get("agentId") != agent["id"] and event["type"] != "gap":
+                    continue
+                put(json.dumps(event, ensure_ascii=False) if as_json else event_line(event))
+                is_over = is_over or event["type"] in ("agent.completed", "agent.failed", "agent.terminated")
+            since = page["since"]
+            if not page["more"] and (is_over or not follow):
+                return
+
+
+async def _page(place: ApiClient | Services | None, tree_id: str, since: int, *, wait_s: float) -> Plain:
+    match place:
+        case ApiClient():
+            query = {"tree": tree_id, "since": str(since), "wait_s": f"{wait_s:g}"}
+            page: Plain = await place.call("GET", "/api/v1/events", query=query, timeout_s=wait_s + 30)
+            return page
+        case Services():
+            found = await wait_for_events(
+                place, TreeId(tree_id), ALL_EVENTS, since=since, count=MAX_EVENTS, wait_s=0
+            )
+            events = [flat(each) for each in found.events]
+            return {"events": events, "since": found.cursor, "more": found.is_full}
+        case None:
+            return {"events": (), "since": since, "more": False}
+
+
+async def _stop(home: Home, agent_id: str) -> Plain:
+    async with open_place(home) as place:
+        if not isinstance(place, ApiClient):
+            raise not_running(home.paths)
+        path = f"/api/v1/agents/{quote(agent_id, safe='')}/stop"
+        outcome: Plain = await place.call("POST", path, timeout_s=_STOP_WITHIN_S)
+        return outcome

@@ -1,0 +1,76 @@
+"""`dovecote top`: all trees as they are, again each second; once where there is no terminal."""
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.cli.agent_trees import Plain, fetch_overview
+from orchestrator.cli.client import NotRunning, not_running, running_client
+from orchestrator.cli.home import open_home
+from orchestrator.cli.output import put
+from orchestrator.cli.tree_lines import tree_lines, tree_rows
+from orchestrator.paths import Paths
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_NOBODY: Final = "No agent is running. Write in a chat: dovecote chat"
+_DIM: Final = frozenset({"completed", "terminated"})
+_BAD: Final = frozenset({"failed", "timed_out", "lost"})
+
+
+def run_top(home_option: Path | None, *, every_s: float, ended_within_s: float) -> None:
+    """Show it until interrupted. Raises NotRunning."""
+    home = open_home(home_option)
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(_show(home.paths, every_s=every_s, ended_within_s=ended_within_s))
+
+
+async def _show(paths: Paths, *, every_s: float, ended_within_s: float) -> None:
+    client = await running_client(paths)
+    if client is None:
+        raise not_running(paths)
+    async with client:
+        trees = await fetch_overview(client, ended_within_s=ended_within_s)
+        if not sys.stdout.isatty():
+            put("\n".join(tree_lines(trees)) if trees else _NOBODY)
+            return
+        # rich costs a tenth of a second to import, and only a terminal needs it.
+        from rich.live import Live
+
+        with Live(_table(trees), screen=True, auto_refresh=False) as live:
+            while True:
+                await asyncio.sleep(every_s)
+                try:
+                    trees = await fetch_overview(client, ended_within_s=ended_within_s)
+                except NotRunning:
+                    return
+                live.update(_table(trees), refresh=True)
+
+
+def _table(trees: Sequence[Plain]) -> "Table":
+    from rich.table import Table
+    from rich.text import Text
+
+    heads, *rows = tree_rows(trees)
+    table = Table(
+        box=None, expand=True, pad_edge=False, caption="Ctrl+C ends this. Stop one: dovecote agent stop ID"
+    )
+    for head in heads:
+        table.add_column(head, no_wrap=True, overflow="ellipsis", ratio=1 if head == heads[-1] else None)
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row), style=_style(row))
+    if not rows:
+        table.add_row(Text(_NOBODY))
+    return table
+
+
+def _style(row: Sequence[str]) -> str:
+    if not row[0].startswith(("├", "└", "│", " ")):
+        return "bold"  # the row of a tree
+    if row[1] in _BAD:
+        return "red"
+    return "dim" if row[1] in _DIM else ""

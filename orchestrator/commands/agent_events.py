@@ -1,0 +1,188 @@
+"""What happens to agents goes into the event log here, in the transaction in which it happens."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final
+
+from orchestrator.commands.services import Services
+from orchestrator.contracts.events import (
+    AgentCompleted,
+    AgentFailed,
+    AgentLogged,
+    AgentProgressed,
+    AgentStarted,
+    AgentTerminated,
+    ChildSpawned,
+    LogLevel,
+)
+from orchestrator.contracts.ids import AgentId
+from orchestrator.contracts.records.agents import Agent, AgentStatus
+from orchestrator.contracts.records.spawns import SpawnRecord, SpawnResult, StopReason
+from orchestrator.core.chat.death import DeathCause
+from orchestrator.core.text_cleaning import cap_text, clean_text
+from orchestrator.store import agents, event_log, spawns, task_runs, tasks
+from orchestrator.store.database import Transaction
+from orchestrator.store.group_folders import group_workspace
+
+MAX_OUTPUT_BYTES: Final = 64 * 1024
+"""Of an output in an event; the agent's record has all of it."""
+MAX_LINE_BYTES: Final = 4 * 1024
+MAX_FILES: Final = 1_000
+"""Names of changed files in an event; the agent's record has more."""
+_BY_PEOPLE: Final = frozenset({DeathCause.STOPPED, DeathCause.VIOLATED})
+
+
+def note_spawned(tx: Transaction, child: Agent, parent_id: AgentId, task: str, *, at: datetime) -> None:
+    """A child was reserved."""
+    event = ChildSpawned(
+        agent_id=child.agent_id,
+        parent_agent_id=parent_id,
+        tree_id=child.tree_id,
+        depth=child.depth,
+        task=cap_text(clean_text(task), MAX_LINE_BYTES),
+    )
+    event_log.append(tx, child.tree_id, event, at)
+
+
+def note_started(tx: Transaction, services: Services, agent: Agent, *, at: datetime) -> None:
+    """An agent took its input."""
+    spawn = spawns.get(tx, agent.agent_id)
+    workspace = spawn.workspace if spawn else str(group_workspace(services.paths.groups, agent.group))
+    event = AgentStarted(
+        agent_id=agent.agent_id,
+        tree_id=agent.tree_id,
+        depth=agent.depth,
+        parent_agent_id=agent.parent_agent_id,
+        task=cap_text(clean_text(task_of(tx, agent, spawn)), MAX_LINE_BYTES),
+        workspace_path=workspace,
+    )
+    event_log.append(tx, agent.tree_id, event, at)
+
+
+def task_of(tx: Transaction, agent: Agent, spawn: SpawnRecord | None) -> str:
+    """What an agent is for: the task that it was spawned with, a scheduled one's title, or its chat."""
+    if spawn is not None:
+        return spawn.task
+    run = None if agent.task_run_id is None else task_runs.get(tx, agent.task_run_id)
+    task = None if run is None else tasks.get(tx, run.task_id)
+    return f"Answer {agent.chat_jid}" if task is None else task.title
+
+
+def note_said(
+    tx: Transaction, agent: Agent, message: str, *, at: datetime, level: LogLevel = LogLevel.INFO
+) -> None:
+    """An agent said something, to people or for its log."""
+    event = AgentLogged(
+        agent_id=agent.agent_id,
+        tree_id=agent.tree_id,
+        depth=agent.depth,
+        parent_agent_id=agent.parent_agent_id,
+        message=cap_text(clean_text(message), MAX_LINE_BYTES),
+        level=level,
+    )
+    event_log.append(tx, agent.tree_id, event, at)
+
+
+def note_progress_of(
+    tx: Transaction, agent: Agent, progress: float, description: str | None, *, at: datetime
+) -> None:
+    """An agent said how far it is. progress: what is not from 0 to 100 is moved there."""
+    event = AgentProgressed(
+        agent_id=agent.agent_id,
+        tree_id=agent.tree_id,
+        depth=agent.depth,
+        parent_agent_id=agent.parent_agent_id,
+        progress=min(max(progress, 0), 100),
+        description=None if description is None else cap_text(clean_text(description), MAX_LINE_BYTES),
+    )
+    event_log.append(tx, agent.tree_id, event, at)
+
+
+def note_ended(
+    tx: Transaction,
+    agent_id: AgentId,
+    *,
+    at: datetime,
+    cause: DeathCause | None = None,
+    why: str | None = None,
+) -> None:
+    """An agent's record says its end, and its spawn's the result: tell how it ended.
+
+    cause: on whose account, where its spawn does not say. why: it failed, where nothing else says.
+    """
+    agent = agents.get(tx, agent_id)
+    assert agent is not None
+    spawn = spawns.get(tx, agent_id)
+    render = _ENDS.get(agent.status, _failed)
+    event_log.append(tx, agent.tree_id, render(agent, spawn, cause, why), at)
+
+
+Ended = AgentCompleted | AgentFailed | AgentTerminated
+
+
+def _completed(agent: Agent, spawn: SpawnRecord | None, cause: DeathCause | None, why: str | None) -> Ended:
+    if agent.exit_code is None:
+        return _failed(agent, spawn, cause, why)
+    result = _result(spawn)
+    files = result.files_modified
+    return AgentCompleted(
+        agent_id=agent.agent_id,
+        tree_id=agent.tree_id,
+        depth=agent.depth,
+        parent_agent_id=agent.parent_agent_id,
+        exit_code=agent.exit_code,
+        output=cap_text(result.output, MAX_OUTPUT_BYTES),
+        duration_ms=result.duration_ms if spawn is not None else _duration_ms(agent),
+        files_modified=None if files is None else files[:MAX_FILES],
+    )
+
+
+def _failed(agent: Agent, spawn: SpawnRecord | None, cause: DeathCause | None, why: str | None) -> Ended:
+    result = _result(spawn)
+    reason = "" if agent.end_reason is None else agent.end_reason.value
+    return AgentFailed(
+        agent_id=agent.agent_id,
+        tree_id=agent.tree_id,
+        depth=agent.depth,
+        parent_agent_id=agent.parent_agent_id,
+        exit_code=agent.exit_code,
+        error=cap_text(result.error or why or reason or agent.status.value, MAX_LINE_BYTES),
+        output=cap_text(result.output, MAX_OUTPUT_BYTES) if result.output else None,
+    )
+
+
+def _terminated(agent: Agent, spawn: SpawnRecord | None, cause: DeathCause | None, why: str | None) -> Ended:
+    return AgentTerminated(
+        agent_id=agent.agent_id,
+        tree_id=agent.tree_id,
+        depth=agent.depth,
+        parent_agent_id=agent.parent_agent_id,
+        reason=_stop_reason(agent, spawn, cause).value,
+        terminated_by=None if spawn is None else spawn.stopped_by,
+    )
+
+
+_ENDS: Final[dict[AgentStatus, Callable[..., Ended]]] = {
+    AgentStatus.COMPLETED: _completed,
+    AgentStatus.TERMINATED: _terminated,
+    AgentStatus.TIMED_OUT: _terminated,
+}
+"""How an agent ended, by its status; anything else is a failure."""
+
+
+def _stop_reason(agent: Agent, spawn: SpawnRecord | None, cause: DeathCause | None) -> StopReason:
+    """Whose time ran out, was stopped by time; of a root it is people, or the end of all."""
+    if agent.status is AgentStatus.TIMED_OUT or cause is DeathCause.TIMED_OUT:
+        return StopReason.TIMEOUT
+    if spawn is not None and spawn.stop_reason is not None:
+        return spawn.stop_reason
+    return StopReason.MANUAL if cause in _BY_PEOPLE else StopReason.CASCADE
+
+
+def _result(spawn: SpawnRecord | None) -> SpawnResult:
+    return SpawnResult() if spawn is None or spawn.result is None else spawn.result
+
+
+def _duration_ms(agent: Agent) -> int:
+    assert agent.ended_at is not None
+    return max(round((agent.ended_at - agent.started_at).total_seconds() * 1000), 0)

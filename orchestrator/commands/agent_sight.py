@@ -1,0 +1,68 @@
+"""Which agents a caller may see and touch: an agent what came of it, a program what it started."""
+
+from collections.abc import Collection
+from typing import Final
+
+from orchestrator.contracts.callers import AgentCaller, ApiCaller, Caller, KeyCaller
+from orchestrator.contracts.errors import ErrorCode, NotFound
+from orchestrator.contracts.ids import AgentId
+from orchestrator.contracts.records.agents import Agent
+from orchestrator.contracts.records.tokens import Scope
+from orchestrator.store import agents, lineage, spawns
+from orchestrator.store.database import Transaction
+
+_MAX_ID_CHARS: Final = 128
+_TOUCHES_ALL: Final = frozenset({Scope.MANAGE})
+_SEES_ALL: Final = frozenset({Scope.MANAGE, Scope.READ})
+
+
+def own_agent(tx: Transaction, caller: Caller | ApiCaller, agent_id: str) -> Agent:
+    """The agent, if the caller may touch it; a foreign and an absent one look the same. Raises NotFound."""
+    return _found(tx, caller, agent_id, _TOUCHES_ALL)
+
+
+def seen_agent(tx: Transaction, caller: Caller | ApiCaller, agent_id: str) -> Agent:
+    """The same, if the caller may see it."""
+    return _found(tx, caller, agent_id, _SEES_ALL)
+
+
+def may_touch(tx: Transaction, caller: Caller | ApiCaller, agent: Agent) -> bool:
+    """Whether the caller may stop this agent, and start others below it."""
+    return _reaches(tx, caller, agent, _TOUCHES_ALL)
+
+
+def may_see(tx: Transaction, caller: Caller | ApiCaller, agent: Agent) -> bool:
+    """Whether the caller may know how this agent stands."""
+    return _reaches(tx, caller, agent, _SEES_ALL)
+
+
+def key_credential(name: str) -> str:
+    """What the spawns of a program are counted and owned by."""
+    return f"key:{name}"
+
+
+def is_below(tx: Transaction, agent: Agent, top: AgentId) -> bool:
+    """Whether an agent is `top`, or came of it."""
+    return any(each.agent_id == top for each in lineage.ancestors(tx, agent.agent_id))
+
+
+def _found(tx: Transaction, caller: Caller | ApiCaller, agent_id: str, reach: Collection[Scope]) -> Agent:
+    agent = agents.get(tx, AgentId(agent_id))
+    if agent is None or not _reaches(tx, caller, agent, reach):
+        raise NotFound(
+            f"There is no agent {agent_id[:_MAX_ID_CHARS]!r} here.",
+            code=ErrorCode.AGENT_NOT_FOUND,
+            suggestion="Call get_agent_status without an id to see the agents that you started.",
+        )
+    return agent
+
+
+def _reaches(tx: Transaction, caller: Caller | ApiCaller, agent: Agent, reach: Collection[Scope]) -> bool:
+    """reach: the scopes by which a program is not bound to what it started."""
+    if isinstance(caller, AgentCaller):
+        return is_below(tx, agent, caller.agent_id)
+    if not isinstance(caller, KeyCaller) or caller.scopes & set(reach):
+        return True
+    above = [each.agent_id for each in lineage.ancestors(tx, agent.agent_id)]
+    owner = key_credential(caller.name)
+    return any(each.caller_key == owner for each in spawns.some(tx, above).values())

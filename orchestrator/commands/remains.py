@@ -1,0 +1,32 @@
+"""What is known of a dead agent."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from orchestrator.contracts.ids import TurnId
+from orchestrator.contracts.records.agents import EndReason, ExitStatus
+from orchestrator.core.chat.death import DeathCause
+from orchestrator.core.states.agent import AgentEventKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remains:
+    """What is known of a dead agent, after its output was read to the end and its box drained.
+
+    acks: what lay in `acks/`, by turn. unread: stems of follow-ups it never took.
+    exit: None when nobody saw it end. misconfigured: why it can't be started until an operator acts.
+    is_budget_spent: it was not started, since its group may not spend more. provider_failure: how its latest
+    call to the provider failed. failed_start: why it was not started. files_modified: as of a result.
+    """
+
+    cause: DeathCause
+    reason: EndReason
+    event: AgentEventKind
+    acks: Mapping[TurnId, object]
+    unread: Collection[str]
+    exit: ExitStatus | None
+    misconfigured: str | None = None
+    is_budget_spent: bool = False
+    provider_failure: str | None = None
+    failed_start: str | None = None
+    files_modified: tuple[str, ...] | None = None

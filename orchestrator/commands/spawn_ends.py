@@ -1,0 +1,75 @@
+"""What the end of an agent means for its tree, in the transaction that ends its record.
+
+Source: docs/agents.md section 2.
+"""
+
+from datetime import datetime
+from typing import Final
+
+from orchestrator.contracts.events import CascadeTerminated, OrphanTerminated, TreeTerminated
+from orchestrator.contracts.ids import AgentId, TreeId
+from orchestrator.contracts.records.agents import Agent, AgentStatus
+from orchestrator.contracts.records.spawns import StopReason, TreeStatus
+from orchestrator.store import agents, event_log, lineage, spawns, trees
+from orchestrator.store.database import Transaction
+
+_BEING_STOPPED: Final = frozenset({AgentStatus.STOPPING, AgentStatus.TERMINATED, AgentStatus.TIMED_OUT})
+_STOPPED: Final = frozenset({AgentStatus.TERMINATED, AgentStatus.TIMED_OUT})
+
+
+def note_agent_gone(tx: Transaction, agent_id: AgentId, *, at: datetime) -> None:
+    """An agent's record says its end: count what went with it, and end its tree if that was the last one."""
+    agent = agents.get(tx, agent_id)
+    assert agent is not None
+    _note_cascade(tx, agent, at=at)
+    if lineage.count_in_tree(tx, agent.tree_id) == 0:
+        end_tree(tx, agent.tree_id, at=at)
+
+
+def end_tree(tx: Transaction, tree_id: TreeId, *, at: datetime) -> None:
+    """Nothing is started in a tree any more: its last agent has ended, or its root is stopped."""
+    tree = trees.get(tx, tree_id)
+    if tree is None or not trees.end(tx, tree_id, at=at):
+        return
+    event = TreeTerminated(tree_id=tree_id, root_agent_id=tree.root_agent_id, total_agents=tree.total_agents)
+    event_log.append(tx, tree_id, event, at)
+
+
+def note_orphan(tx: Transaction, agent: Agent, *, at: datetime) -> None:
+    """An agent is stopped that was found without its parent."""
+    if agent.parent_agent_id is None:
+        return
+    event = OrphanTerminated(
+        agent_id=agent.agent_id, parent_agent_id=agent.parent_agent_id, reason=_why_orphan(tx, agent)
+    )
+    event_log.append(tx, agent.tree_id, event, at)
+
+
+def _why_orphan(tx: Transaction, agent: Agent) -> str:
+    tree = trees.get(tx, agent.tree_id)
+    if tree is not None and tree.status is TreeStatus.TERMINATED:
+        return "tree_terminated"
+    parent = None if agent.parent_agent_id is None else agents.get(tx, agent.parent_agent_id)
+    return "parent_not_found" if parent is None else "parent_terminated"
+
+
+def _note_cascade(tx: Transaction, agent: Agent, *, at: datetime) -> None:
+    """The top of what was stopped goes last, so by then it is known how many went."""
+    if agent.status not in _STOPPED:
+        return
+    parent = None if agent.parent_agent_id is None else agents.get(tx, agent.parent_agent_id)
+    if parent is not None and parent.status in _BEING_STOPPED:
+        return
+    spawn = spawns.get(tx, agent.agent_id)
+    below = lineage.subtree(tx, agent.agent_id)
+    if spawn is None and len(below) == 1:
+        return  # a chat's agent that was alone
+    timed_out = agent.status is AgentStatus.TIMED_OUT
+    usual = StopReason.TIMEOUT if timed_out else StopReason.MANUAL
+    reason = usual if spawn is None or spawn.stop_reason is None else spawn.stop_reason
+    event = CascadeTerminated(
+        agent_id=agent.agent_id,
+        reason=reason.value,
+        terminated_count=sum(each.status in _STOPPED for each in below),
+    )
+    event_log.append(tx, agent.tree_id, event, at)

@@ -1,0 +1,234 @@
+"""Looks after spawned agents beside their runs: who waits, who is told, whose parent is gone.
+
+Woken by every change; once a minute it looks for what no event told of. Source: docs/agents.md section 2.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Final
+
+import structlog
+
+from orchestrator.commands.burial import bury
+from orchestrator.commands.reserved import LOST, end_unwanted
+from orchestrator.commands.services import Services
+from orchestrator.commands.spawn_replies import due_replies
+from orchestrator.contracts.errors import DovecoteError, Unavailable
+from orchestrator.contracts.ids import AgentId
+from orchestrator.contracts.records.agents import Agent, AgentStatus
+from orchestrator.contracts.records.spawns import OnParentExit, SpawnRecord, StopReason
+from orchestrator.contracts.seams import Topic
+from orchestrator.contracts.wire.replies import Reply
+from orchestrator.core.agents.lineage import orphans
+from orchestrator.core.states.agent import AGENT, AgentEventKind
+from orchestrator.engine.group_queue import GroupQueue
+from orchestrator.store import agents, lineage, spawns, waits
+from orchestrator.store.database import Transaction
+
+_log = structlog.get_logger(__name__)
+_SWEEP_S: Final = 60.0
+_AGAIN_S: Final = 1.0
+_LOST_AFTER_S: Final = 60.0
+"""So long nothing of an agent has been seen here whose record says that it lives."""
+
+Stop = Callable[[AgentId, StopReason], Awaitable[object]]
+"""Stops an agent with all below it, in two phases."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Orphan:
+    """An agent whose parent is gone. reason: why it is stopped, if it is."""
+
+    agent: Agent
+    spawn: SpawnRecord
+    reason: StopReason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sight:
+    """How things stand. waiters: who is held. parents: who has children that have not ended."""
+
+    waiters: frozenset[AgentId]
+    parents: frozenset[AgentId]
+    live: tuple[Agent, ...]
+    stopping: tuple[Agent, ...]
+    orphans: tuple[_Orphan, ...]
+    replies: tuple[tuple[SpawnRecord, Reply], ...]
+    next_at: datetime | None
+
+
+class Supervisor:
+    """Runs beside the queue. stop: the command that stops agents. sweep_s: how often it looks untold."""
+
+    def __init__(
+        self, services: Services, queue: GroupQueue, *, stop: Stop, sweep_s: float = _SWEEP_S
+    ) -> None:
+        self._services = services
+        self._queue = queue
+        self._stop = stop
+        self._sweep_s = sweep_s
+        self._asked: set[AgentId] = set()
+        self._unseen_since: dict[AgentId, float] = {}
+        self._stopping: set[AgentId] = set()
+        self._begun_at = services.clock.now()
+
+    async def run(self) -> None:
+        """Look, act, wait for a change; until cancelled."""
+        listener = self._services.wakeups.listen(Topic.AGENTS)
+        async with asyncio.TaskGroup() as tasks:
+            while True:
+                try:
+                    wait_s = await self._look(tasks)
+                except Unavailable as error:
+                    _log.error("supervisor.store_unavailable", error=error.message)
+                    wait_s = _AGAIN_S
+                await listener.wait(at_most_s=wait_s)
+
+    async def _look(self, tasks: asyncio.TaskGroup) -> float:
+        """One look; after so many seconds the next one is due."""
+        services = self._services
+        sight = await services.db.run(self._see)
+        await self._give_up_lost(sight.live)
+        self._set_clocks(sight)
+        self._take_down(sight.stopping, tasks)
+        for spawn, reply in sight.replies:
+            await self._tell(spawn, reply)
+        for orphan in sight.orphans:
+            await self._part(orphan, tasks)
+        self._asked &= {orphan.agent.agent_id for orphan in sight.orphans}
+        if sight.next_at is None:
+            return self._sweep_s
+        left = (sight.next_at - services.clock.now()).total_seconds()
+        return min(max(left, 0.0), self._sweep_s)
+
+    def _see(self, tx: Transaction) -> _Sight:
+        next_at = end_unwanted(tx, self._services, at=self._services.clock.now())
+        unended = lineage.unended(tx)
+        left = set(orphans({each.agent_id: each.parent_agent_id for each in unended}, _ids(unended)))
+        records = spawns.some(tx, left) if left else {}
+        return _Sight(
+            waiters=frozenset(wait.waiter for wait in waits.all_waits(tx)),
+            parents=frozenset(each.parent_agent_id for each in unended if each.parent_agent_id is not None),
+            live=tuple(each for each in unended if each.status is not AgentStatus.PENDING),
+            stopping=tuple(each for each in unended if each.status is AgentStatus.STOPPING),
+            orphans=tuple(
+                _Orphan(agent=each, spawn=records[each.agent_id], reason=self._reason(tx, each))
+                for each in unended
+                if each.agent_id in records
+            ),
+            replies=tuple(due_replies(tx)),
+            next_at=next_at,
+        )
+
+    def _reason(self, tx: Transaction, orphan: Agent) -> StopReason:
+        """It goes by cascade when its parent ended just now; else nothing had told of that."""
+        assert orphan.parent_agent_id is not None
+        parent = agents.get(tx, orphan.parent_agent_id)
+        ended_at = None if parent is None else parent.ended_at
+        longest = timedelta(seconds=_SWEEP_S)
+        if ended_at is None or ended_at < self._begun_at or self._services.clock.now() - ended_at > longest:
+            return StopReason.ORPHAN_CLEANUP
+        return StopReason.CASCADE
+
+    def _set_clocks(self, sight: _Sight) -> None:
+        """Who waits for an agent lends its running slot, and its clocks stand still."""
+        for run in self._queue.live:
+            state, now_s = run.state, run.state.now_s()
+            was_waiting, had_children = state.clock.is_waiting, state.clock.has_children
+            state.clock.set_awaits_agent(now_s, awaits=state.agent_id in sight.waiters)
+            state.clock.set_children(now_s, live=state.agent_id in sight.parents)
+            if (was_waiting, had_children) != (state.clock.is_waiting, state.clock.has_children):
+                state.changed.set()
+                self._services.wakeups.wake(Topic.MESSAGES)
+
+    async def _give_up_lost(self, live: Sequence[Agent]) -> None:
+        """Records that say that an agent lives of which there is no run, as after a burial that failed."""
+        now_s, at = self._services.clock.monotonic(), self._services.clock.now()
+        unseen = {each.agent_id for each in live if self._queue.run_of(each.agent_id) is None}
+        self._unseen_since = {each: self._unseen_since.get(each, now_s) for each in unseen}
+        for agent_id in unseen:
+            if now_s - self._unseen_since[agent_id] < _LOST_AFTER_S:
+                continue
+            _log.error(
+                "agent.lost", agent=agent_id, suggestion="Look for what is left of it: dovecote doctor"
+            )
+            await self._services.db.run(partial(self._bury_lost, agent_id=agent_id, at=at))
+
+    def _bury_lost(self, tx: Transaction, *, agent_id: AgentId, at: datetime) -> None:
+        bury(tx, self._services, agent_id, LOST, at=at)
+
+    def _take_down(self, stopping: Sequence[Agent], tasks: asyncio.TaskGroup) -> None:
+        """Those whose records say that they are to stop, and whom nobody has told: the deepest first."""
+        wanted = [each for each in stopping if each.agent_id not in self._asked and self._is_untold(each)]
+        if wanted:
+            order = [each.agent_id for each in sorted(wanted, key=lambda each: -each.depth)]
+            reason = StopReason.MANUAL
+            tasks.create_task(self._stop_told(order, reason), name=f"stop {len(order)} agents")
+
+    def _is_untold(self, agent: Agent) -> bool:
+        run = self._queue.run_of(agent.agent_id)
+        return run is not None and run.state.stop_cause is None and agent.agent_id not in self._stopping
+
+    async def _stop_told(self, order: Sequence[AgentId], reason: StopReason) -> None:
+        self._stopping.update(order)
+        try:
+            await self._queue.stop_agents(order, reason)
+        finally:
+            self._stopping.difference_update(order)
+
+    async def _tell(self, spawn: SpawnRecord, reply: Reply) -> None:
+        """Write how a child stands into its parent's box."""
+        parent = None if spawn.parent_agent_id is None else self._queue.run_of(spawn.parent_agent_id)
+        if parent is None or parent.state.box is None:
+            return
+        try:
+            await parent.state.box.write_reply(reply)
+        except (OSError, DovecoteError) as error:  # its box is gone or full: the next look tries again
+            parent.state.log.warning("reply.not_written", child=spawn.agent_id, error=str(error))
+            return
+        await self._services.db.run(lambda tx: spawns.set_reply_due(tx, spawn.agent_id, is_due=False))
+
+    async def _part(self, orphan: _Orphan, tasks: asyncio.TaskGroup) -> None:
+        """What was agreed for the end of its parent."""
+        agent_id = orphan.agent.agent_id
+        match orphan.spawn.on_parent_exit:
+            case OnParentExit.DETACH:
+                return
+            case OnParentExit.REQUEST_STOP:
+                await self._request(orphan.agent, orphan.reason)
+            case OnParentExit.STOP if agent_id not in self._stopping:
+                self._stopping.add(agent_id)
+                tasks.create_task(self._stop_surely(agent_id, orphan.reason), name=f"stop {agent_id}")
+
+    async def _request(self, agent: Agent, reason: StopReason) -> None:
+        """Once: interrupt and close, no kill."""
+        if agent.agent_id in self._asked:
+            return
+        self._asked.add(agent.agent_id)
+
+        def body(tx: Transaction) -> None:
+            stored = agents.get(tx, agent.agent_id)
+            if stored is not None and stored.status in (AgentStatus.STARTING, AgentStatus.RUNNING):
+                now = AGENT.after(stored.status, AgentEventKind.TOLD_TO_STOP)
+                agents.move(tx, agent.agent_id, was=stored.status, now=now)
+                spawns.note_stop(tx, agent.agent_id, reason, stopped_by=None)
+
+        await self._services.db.run(body)
+        await self._queue.request_stop(agent.agent_id)
+
+    async def _stop_surely(self, agent_id: AgentId, reason: StopReason) -> None:
+        """What could not be stopped now, the next sweep meets again."""
+        try:
+            outcome = await self._stop(agent_id, reason)
+            _log.info("orphan.stopped", agent=agent_id, reason=reason.value, outcome=str(outcome))
+        except DovecoteError as error:
+            _log.warning("orphan.not_stopped", agent=agent_id, error=error.message)
+        finally:
+            self._stopping.discard(agent_id)
+
+
+def _ids(found: Collection[Agent]) -> set[AgentId]:
+    return {each.agent_id for each in found}

@@ -1,0 +1,176 @@
+"""`dovecote agent …`, `dovecote events`, `dovecote top`: at the running orchestrator, and on the store."""
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli.agent_trees import list_agents, show_agent, show_log, show_trees, stop_agent
+from orchestrator.cli.client import NotRunning
+from orchestrator.cli.events import Wanted, show_events
+from orchestrator.cli.home import open_home
+from orchestrator.cli.store_services import open_store_services
+from orchestrator.cli.top import run_top
+from orchestrator.commands.agent_events import note_ended, note_said, note_started
+from orchestrator.commands.services import Services
+from orchestrator.contracts.errors import DovecoteError
+from orchestrator.contracts.ids import AgentId, GroupFolder, TreeId
+from orchestrator.contracts.records.agents import AgentStatus, EndReason
+from orchestrator.paths import Paths
+from orchestrator.store import agents, trees
+from orchestrator.store.database import Transaction
+from orchestrator.store.instance_lock import InstanceLock
+from tests.edges.api.conftest import Served, served_at
+from tests.support.store_rows import agent
+
+ROOT, CHILD, TREE = AgentId("agent-1"), AgentId("agent-2"), TreeId("tree-1")
+NEWEST = Wanted(tree=None, since=None, count=50, only_audit=False)
+
+
+async def a_tree(services: Services) -> None:
+    """A root that runs, and a child that has failed."""
+    now = services.clock.now()
+    root = agent(ROOT, status=AgentStatus.RUNNING, started_at=now, group=GroupFolder("main"))
+    child = agent(
+        CHILD,
+        status=AgentStatus.RUNNING,
+        started_at=now,
+        group=GroupFolder("main"),
+        parent_agent_id=ROOT,
+        depth=1,
+    )
+
+    def body(tx: Transaction) -> None:
+        trees.add(tx, TREE, ROOT, at=now)
+        trees.count_child(tx, TREE, depth=1)
+        for each in (root, child):
+            agents.add(tx, each)
+            note_started(tx, services, each, at=now)
+        note_said(tx, child, "half\x1b[2J way", at=now)
+        agents.end(
+            tx,
+            CHILD,
+            was=AgentStatus.RUNNING,
+            now=AgentStatus.FAILED,
+            at=now,
+            exit_code=3,
+            reason=EndReason.CRASHED,
+        )
+        note_ended(tx, CHILD, at=now)
+
+    await services.db.run(body)
+
+
+@pytest.fixture
+def stopped(tmp_path: Path) -> Path:
+    """A home whose orchestrator does not run."""
+
+    async def fill() -> None:
+        home = open_home(tmp_path)
+        home.paths.ensure()
+        async with open_store_services(home) as services:
+            await a_tree(services)
+
+    asyncio.run(fill())
+    return tmp_path
+
+
+@pytest.fixture
+async def running(tmp_path: Path) -> AsyncIterator[Served]:
+    """A home whose orchestrator runs."""
+    paths = Paths(home=tmp_path)
+    paths.ensure()
+    with InstanceLock.acquire(paths.lock, pid=os.getpid()):
+        async with served_at(paths) as served:
+            await a_tree(served.services)
+            yield served
+
+
+def printed(capsys: pytest.CaptureFixture[str], show: Callable[[], object]) -> str:
+    """What a command prints."""
+    show()
+    return capsys.readouterr().out
+
+
+def test_without_an_orchestrator_trees_agents_and_events_are_read_from_the_store(
+    stopped: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tree = printed(capsys, lambda: show_trees(stopped, None, as_json=False))
+    listed = printed(capsys, lambda: list_agents(stopped, ended=True, as_json=False))
+    shown = json.loads(printed(capsys, lambda: show_agent(stopped, CHILD, as_json=True)))
+    log = printed(capsys, lambda: show_log(stopped, CHILD, follow=False, as_json=False))
+    events = printed(capsys, lambda: show_events(stopped, NEWEST, follow=False, as_json=False))
+
+    rows = tree.splitlines()
+    assert rows[1].split()[:2] == [TREE, "active"]
+    assert rows[2].startswith(f"└─ {ROOT}")
+    assert rows[3].startswith(f"   └─ {CHILD}")
+    assert "failed" in rows[3]
+    assert [line.split()[0] for line in listed.splitlines()] == ["AGENT", ROOT, CHILD]
+    assert (shown["id"], shown["lifecycle"], shown["exitCode"]) == (CHILD, "failed", 3)
+    assert [line.split()[3] for line in log.splitlines()] == ["agent.started", "agent.log", "agent.failed"]
+    assert "\x1b" not in log + events + tree
+    assert len(events.splitlines()) == 4
+
+
+def test_what_needs_running_agents_says_that_no_orchestrator_runs(stopped: Path) -> None:
+    for act in (
+        lambda: stop_agent(stopped, ROOT),
+        lambda: show_log(stopped, ROOT, follow=True, as_json=False),
+        lambda: show_events(stopped, NEWEST, follow=True, as_json=False),
+        lambda: run_top(stopped, every_s=1, ended_within_s=300),
+    ):
+        with pytest.raises(NotRunning):
+            act()
+
+
+def test_an_agent_or_a_tree_that_is_not_there_is_an_error_that_says_what_to_do(stopped: Path) -> None:
+    with pytest.raises(DovecoteError, match="agent-9") as unknown_agent:
+        show_agent(stopped, "agent-9", as_json=False)
+    with pytest.raises(DovecoteError, match="tree-9") as unknown_tree:
+        show_trees(stopped, "tree-9", as_json=False)
+
+    assert unknown_agent.value.suggestion
+    assert unknown_tree.value.suggestion
+
+
+def test_an_unused_home_has_no_agents_and_stays_unused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert printed(capsys, lambda: show_trees(tmp_path, None, as_json=False)) == "No trees.\n"
+    assert printed(capsys, lambda: show_events(tmp_path, NEWEST, follow=False, as_json=False)) == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_at_the_running_orchestrator_the_same_is_shown_and_top_prints_once_without_a_terminal(
+    running: Served, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = running.paths.home
+    for show in (
+        lambda: show_trees(home, ROOT, as_json=False),
+        lambda: run_top(home, every_s=1, ended_within_s=300),
+    ):
+        rows = (await asyncio.to_thread(printed, capsys, show)).splitlines()
+
+        assert rows[1].split()[:2] == [TREE, "active"]
+        assert rows[3].startswith(f"   └─ {CHILD}")
+    shown = await asyncio.to_thread(printed, capsys, lambda: show_agent(home, CHILD, as_json=True))
+    events = await asyncio.to_thread(
+        printed, capsys, lambda: show_events(home, NEWEST, follow=False, as_json=True)
+    )
+
+    assert json.loads(shown)["lifecycle"] == "failed"
+    assert [json.loads(line)["seq"] for line in events.splitlines()] == [1, 2, 3, 4]
+
+
+async def test_a_followed_log_ends_with_its_agent(
+    running: Served, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = running.paths.home
+
+    log = await asyncio.to_thread(printed, capsys, lambda: show_log(home, CHILD, follow=True, as_json=False))
+
+    assert "agent.failed" in log.splitlines()[-1]

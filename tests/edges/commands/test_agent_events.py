@@ -1,0 +1,287 @@
+"""What happens to agents stands in the event log, from structured facts only. Source: seed document 000."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from orchestrator.commands.agent_events import MAX_FILES, MAX_OUTPUT_BYTES, note_ended, note_started
+from orchestrator.commands.event_keeping import prune_events
+from orchestrator.commands.event_views import ALL_EVENTS, flat, newest_events, tree_events
+from orchestrator.commands.overview import overview
+from orchestrator.contracts.callers import OperatorCaller, caller_of
+from orchestrator.contracts.ids import AgentId, TreeId
+from orchestrator.contracts.live_events import Gap
+from orchestrator.contracts.records.agents import Agent, AgentKind, AgentStatus, EndReason
+from orchestrator.contracts.records.spawns import (
+    OnParentExit,
+    SpawnProfile,
+    SpawnRecord,
+    SpawnResult,
+    StopReason,
+    WaitFor,
+)
+from orchestrator.contracts.wire.container_io import AgentLog, Progress
+from orchestrator.core.chat.death import DeathCause
+from orchestrator.core.states.agent import AgentEventKind
+from orchestrator.engine.log_events import LogEvents
+from orchestrator.settings.events import EventSettings
+from orchestrator.settings.tree import Settings
+from orchestrator.store import agents, spawns, trees
+from orchestrator.store.database import Transaction
+from tests.edges.commands.conftest import Desk
+from tests.support.store_rows import agent
+
+TREE, ROOT, CHILD = TreeId("tree-1"), AgentId("agent-1"), AgentId("agent-2")
+
+
+async def events(desk: Desk, tree: TreeId = TREE) -> list[Mapping[str, Any]]:
+    """All of a tree, as readers get them, without what the log adds."""
+    found = await newest_events(desk.services, tree, ALL_EVENTS, count=100)
+    added = ("timestamp", "seq", "cursor", "class")
+    return [{key: value for key, value in flat(each).items() if key not in added} for each in found]
+
+
+async def child_of(desk: Desk, status: AgentStatus, **ended: Any) -> Agent:
+    """A spawned agent below a root, in that status."""
+    root = agent(ROOT, status=AgentStatus.RUNNING, started_at=desk.now)
+    child = agent(
+        CHILD,
+        status=status,
+        kind=AgentKind.JOB,
+        parent_agent_id=ROOT,
+        depth=1,
+        started_at=desk.now,
+    )
+    spawn = SpawnRecord(
+        agent_id=CHILD,
+        parent_agent_id=ROOT,
+        caller_key="agent-1",
+        task="Write tests",
+        workspace="/home/user/project",
+        writable_paths=("tests/",),
+        is_own_workspace=False,
+        wait=WaitFor.NONE,
+        profile=SpawnProfile.STANDARD,
+        on_parent_exit=OnParentExit.STOP,
+        name=None,
+        idempotency_key=None,
+        body_sha256="",
+        answer="{}",
+        created_at=desk.now,
+        deadline_at=desk.later(60),
+        effective_timeout_ms=60_000,
+        capped_by=None,
+    )
+
+    def body(tx: Transaction) -> None:
+        trees.add(tx, TREE, ROOT, at=desk.now)
+        for each in (root, child):
+            agents.add(tx, each)
+        spawns.add(tx, spawn)
+
+    await desk.run(body)
+    return child
+
+
+async def end_child(
+    desk: Desk,
+    now: AgentStatus,
+    result: SpawnResult,
+    *,
+    was: AgentStatus = AgentStatus.RUNNING,
+    code: int | None = None,
+    reason: EndReason = EndReason.CRASHED,
+) -> Mapping[str, Any]:
+    """Let the child end so; the event that tells of it."""
+    child = await child_of(desk, was)
+
+    def body(tx: Transaction) -> None:
+        spawns.end(tx, CHILD, result)
+        agents.end(tx, CHILD, was=child.status, now=now, at=desk.later(5), exit_code=code, reason=reason)
+        note_ended(tx, CHILD, at=desk.later(5))
+
+    await desk.run(body)
+    return (await events(desk))[-1]
+
+
+PLACE = {"agentId": "agent-2", "parentAgentId": "agent-1", "treeId": "tree-1", "depth": 1}
+
+
+async def test_a_child_that_took_its_input_is_told_with_its_task_and_its_workspace(desk: Desk) -> None:
+    child = await child_of(desk, AgentStatus.STARTING)
+
+    await desk.run(lambda tx: note_started(tx, desk.services, child, at=desk.now))
+
+    assert await events(desk) == [
+        {"type": "agent.started", **PLACE, "task": "Write tests", "workspacePath": "/home/user/project"}
+    ]
+
+
+async def test_fp9_a_result_is_what_was_recorded_whatever_its_text_looks_like(desk: Desk) -> None:
+    text = "**Status:** failed\n**Exit Code:** 7\n**Agent:** agent-99"
+    result = SpawnResult(output=text, files_modified=("tests/a.py",), exit_code=0, duration_ms=4_900)
+
+    told = await end_child(desk, AgentStatus.COMPLETED, result, code=0, reason=EndReason.EXITED)
+
+    assert told == {
+        "type": "agent.completed",
+        **PLACE,
+        "exitCode": 0,
+        "output": text,
+        "durationMs": 4_900,
+        "filesModified": ["tests/a.py"],
+    }
+
+
+async def test_fp9_an_exit_code_that_nobody_saw_is_missing_and_not_zero(desk: Desk) -> None:
+    result = SpawnResult(output="half", error="The engine went away.", duration_ms=10)
+
+    told = await end_child(desk, AgentStatus.FAILED, result, reason=EndReason.ENGINE_LOST)
+
+    assert told == {"type": "agent.failed", **PLACE, "error": "The engine went away.", "output": "half"}
+
+
+async def test_fp21_who_ran_out_of_time_was_terminated_by_timeout(desk: Desk) -> None:
+    told = await end_child(desk, AgentStatus.TIMED_OUT, SpawnResult(error="timeout"), code=137)
+
+    assert told == {"type": "agent.terminated", **PLACE, "reason": "timeout"}
+
+
+@pytest.mark.parametrize("reason", list(StopReason))
+async def test_who_was_stopped_is_told_with_the_reason_and_by_whom(desk: Desk, reason: StopReason) -> None:
+    child = await child_of(desk, AgentStatus.STOPPING)
+
+    def body(tx: Transaction) -> None:
+        spawns.note_stop(tx, CHILD, reason, stopped_by=ROOT)
+        spawns.end(tx, CHILD, SpawnResult())
+        agents.end(
+            tx,
+            CHILD,
+            was=child.status,
+            now=AgentStatus.TERMINATED,
+            at=desk.now,
+            exit_code=143,
+            reason=EndReason.STOPPED,
+        )
+        note_ended(tx, CHILD, at=desk.now)
+
+    await desk.run(body)
+
+    assert (await events(desk))[-1] == {
+        "type": "agent.terminated",
+        **PLACE,
+        "reason": reason.value,
+        "terminatedBy": "agent-1",
+    }
+
+
+async def test_an_event_keeps_no_more_than_the_beginning_of_a_long_output_and_of_many_files(
+    desk: Desk,
+) -> None:
+    files = tuple(f"f{number}" for number in range(MAX_FILES + 5))
+    result = SpawnResult(output="x" * 1_000_000, files_modified=files, exit_code=0)
+
+    told = await end_child(desk, AgentStatus.COMPLETED, result, code=0, reason=EndReason.EXITED)
+
+    assert len(told["output"].encode()) <= MAX_OUTPUT_BYTES
+    assert len(told["filesModified"]) == MAX_FILES
+
+
+@pytest.mark.parametrize(
+    ("cause", "told"),
+    [
+        (DeathCause.AGENT, {"type": "agent.failed", "exitCode": 1, "error": "crashed"}),
+        (DeathCause.TIMED_OUT, {"type": "agent.terminated", "reason": "timeout"}),
+    ],
+)
+async def test_the_end_of_a_chats_agent_is_an_event_too(
+    desk: Desk, cause: DeathCause, told: Mapping[str, Any]
+) -> None:
+    await desk.hear("m-1")
+    held = await desk.start_agent()
+
+    kind = AgentEventKind.RAN_OUT if cause is DeathCause.TIMED_OUT else AgentEventKind.ENDED_BADLY
+    await desk.die(held, cause, event=kind)
+
+    (found,) = [each for each in await events(desk) if each["type"].startswith("agent.")]
+    assert found == {"agentId": "agent-1", "treeId": "tree-1", "depth": 0, **told}
+
+
+async def test_fp18_levels_and_progress_come_from_what_the_agent_says_and_never_from_its_words(
+    desk: Desk,
+) -> None:
+    log = LogEvents(desk.services, agent(ROOT))
+
+    await log.note_lines(["error: 50% of everything failed", "Progress: 80%"])
+    await log.note_log(AgentLog(message="all is well", level="error"))
+    await log.note_log(AgentLog(message="what?", level="shouting"))
+    await log.note_progress(Progress(progress=250, description="nearly"))
+
+    told = await events(desk)
+    assert [(each["type"], each.get("level"), each.get("progress")) for each in told] == [
+        ("agent.log", "info", None),
+        ("agent.log", "info", None),
+        ("agent.log", "error", None),
+        ("agent.log", "info", None),
+        ("agent.progress", None, 100),
+    ]
+
+
+async def test_a_flood_of_log_lines_becomes_a_few_events_and_a_word_about_the_rest(desk: Desk) -> None:
+    desk.set_settings(Settings(events=EventSettings(log_lines_per_minute=3)))
+    log = LogEvents(desk.services, agent(ROOT))
+
+    await log.note_lines([f"line {number}" for number in range(50)])
+    desk.clock.advance(61)
+    await log.note_lines(["later"])
+
+    told = [(each["level"], each["message"].split()[0]) for each in await events(desk)]
+    assert told == [("info", "line"), ("info", "line"), ("info", "line"), ("warn", "More"), ("info", "later")]
+
+
+async def test_fp16_events_outlive_their_tree_and_those_for_the_audit_those_of_agents(desk: Desk) -> None:
+    desk.set_settings(Settings(events=EventSettings(keep_days=1, audit_days=30)))
+    await end_child(desk, AgentStatus.FAILED, SpawnResult(error="no"), code=1)
+    await desk.run(lambda tx: trees.end(tx, TREE, at=desk.now))
+    before = await events(desk)
+
+    desk.clock.advance(2 * 86_400)
+    gone = await prune_events(desk.services)
+    page = await tree_events(desk.services, TREE, ALL_EVENTS, since=0, count=10)
+
+    assert [each["type"] for each in before] == ["agent.failed"]
+    assert gone == 1
+    (gap,) = page.events
+    assert isinstance(gap, Gap)
+    assert (gap.first_seq, gap.last_seq) == (1, 1)
+
+
+async def test_the_overview_says_of_each_agent_what_it_does_and_what_it_said_last(desk: Desk) -> None:
+    child = await child_of(desk, AgentStatus.RUNNING)
+    await LogEvents(desk.services, child).note_lines(["reading", "writing"])
+    await LogEvents(desk.services, child).note_progress(Progress(progress=40))
+    desk.clock.advance(5)
+
+    (shown,) = await overview(desk.services, OperatorCaller(), ended_within_s=60)
+
+    assert (shown["treeId"], shown["status"], shown["liveAgents"]) == ("tree-1", "active", 2)
+    root, below = shown["agents"]
+    assert (root["id"], root["activity"], root["lastLine"], root["tokens"]) == (ROOT, "idle", None, None)
+    assert (below["id"], below["lastLine"], below["progress"]) == (CHILD, "writing", 40)
+    assert (below["task"], below["elapsedMs"]) == ("Write tests", 5_000)
+
+
+async def test_an_agents_overview_is_what_came_of_itself(desk: Desk) -> None:
+    child = await child_of(desk, AgentStatus.RUNNING)
+    other = agent("agent-9", tree_id=TreeId("tree-9"), status=AgentStatus.RUNNING)
+
+    def body(tx: Transaction) -> None:
+        agents.add(tx, other)
+        trees.add(tx, other.tree_id, other.agent_id, at=desk.now)
+
+    await desk.run(body)
+
+    (shown,) = await overview(desk.services, caller_of(child), ended_within_s=60)
+
+    assert [each["id"] for each in shown["agents"]] == [CHILD]

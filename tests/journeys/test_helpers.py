@@ -1,0 +1,62 @@
+"""The first five minutes: without a model, somebody in the terminal has helpers, sees them and stops them."""
+
+from orchestrator.app import App
+from orchestrator.contracts.ids import Jid
+from tests.support.eventually import eventually
+from tests.support.home_on_disk import HomeOnDisk
+from tests.support.spawned import agents_of, running
+
+MAIN = Jid("console:main")
+
+
+def said(home: HomeOnDisk) -> list[str]:
+    """What the assistant has said in the terminal."""
+    rows = home.rows(f"SELECT text FROM outbox WHERE chat_jid = '{MAIN}' ORDER BY id")
+    return [str(row["text"]) for row in rows]
+
+
+async def answer(home: HomeOnDisk, app: App, words: str) -> str:
+    """What is said next after these words."""
+    before = len(said(home))
+    await app.console.receive(MAIN, words)
+    await eventually(lambda: len(said(home)) > before, within_s=40, what=home.story)
+    return said(home)[before]
+
+
+async def test_a_newcomer_asks_a_helper_sees_the_tree_and_stops_it(home: HomeOnDisk) -> None:
+    home.set(agent__provider="builtin", shutdown_grace_s=0)
+
+    async with home.running() as app:
+        asked = await answer(home, app, "ask helper echo hello")
+        spawned = await answer(home, app, "spawn ask helper count to 3000")
+        await running(home, "count to 3000")
+        tree = (await answer(home, app, "show tree")).splitlines()
+        stopped = await answer(home, app, "stop helper 2")
+        left = await answer(home, app, "stop helper")
+        shown = await answer(home, app, "show helper 1")
+        refused = await answer(home, app, "count to 11")
+
+    assert asked == "**helper 1** says:\nhello"
+    assert spawned.startswith("**helper 2** is at work: ask helper count to 3000\n")
+    assert tree[:2] == ["This is our tree:", "- **me**: running"]
+    assert tree[2].startswith("  - **helper 1**: echo hello (completed, ")
+    assert tree[2].endswith("): hello")
+    assert tree[3].startswith("  - **helper 2**: ask helper count to 3000 (waits for a helper, ")
+    assert tree[4].startswith("    - **helper 1**: count to 3000 (running, ")
+    assert stopped == "**helper 2** is stopped: ask helper count to 3000"
+    assert {row["status"] for row in agents_of(home) if "count" in row["task"]} == {"terminated"}
+    assert left == "No helper is at work."
+    assert shown == asked
+    assert "`spawn count to 11`" in refused
+
+
+async def test_where_the_definition_has_no_helpers_it_says_how_to_have_them(home: HomeOnDisk) -> None:
+    home.set(agent__provider="builtin")
+    await home.add_group()
+
+    async with home.running():
+        home.ask("spawn count to 3")
+        await eventually(lambda: home.texts() != [], what=home.story)
+
+    (told,) = home.texts()
+    assert "adds `spawn` to `tools`" in told

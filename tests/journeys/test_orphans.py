@@ -1,0 +1,59 @@
+"""The net below the events: who lost its parent without anybody being told is found all the same (FP2)."""
+
+import asyncio
+import contextlib
+import json
+import sqlite3
+from functools import partial
+
+from orchestrator.commands.stopping import stop_agents
+from orchestrator.contracts.callers import HostCaller
+from orchestrator.engine.supervisor import Supervisor
+from tests.support.home_on_disk import HomeOnDisk
+from tests.support.spawned import ended, rule, running, scenario, spawn
+
+FOREVER = {"wait_for_file": "never"}
+
+
+async def test_fp2_an_orphan_of_which_no_event_told_is_swept_up_and_the_audit_has_it(
+    home: HomeOnDisk,
+) -> None:
+    home.set(agent__stop_grace_s=0.2, shutdown_grace_s=0)
+    await home.add_group()
+    home.play(
+        scenario(
+            rule("ask around", spawn("middle"), FOREVER),
+            rule("middle", spawn("leaf"), FOREVER),
+            rule("leaf", FOREVER),
+        )
+    )
+
+    async with home.running() as app, asyncio.TaskGroup() as tasks:
+        stop = partial(stop_agents, app.services, HostCaller())
+        net = Supervisor(app.services, app.queue, stop=stop, sweep_s=0.1)
+        sweeping = tasks.create_task(net.run())
+        home.ask("ask around")
+        middle, leaf = await running(home, "middle", "leaf")
+        lose(home, middle)
+        (row,) = await ended(home, "leaf")
+        sweeping.cancel()
+
+    assert (row["status"], row["stop_reason"]) == ("terminated", "orphan_cleanup")
+    # Here two look after it: the orchestrator's own, woken by this one's stop, may tell the same.
+    (told,) = {row["body"] for row in home.rows("SELECT body FROM event_log WHERE type = 'terminate.orphan'")}
+    assert json.loads(told) == {
+        "type": "terminate.orphan",
+        "agentId": leaf,
+        "parentAgentId": middle,
+        "reason": "parent_terminated",
+    }
+
+
+def lose(home: HomeOnDisk, agent_id: str) -> None:
+    """Its record says that it ended long ago, and nobody is told of it."""
+    path = home.path / "data" / "store" / "dovecote.db"
+    with contextlib.closing(sqlite3.connect(path, timeout=30)) as database, database:
+        database.execute(
+            "UPDATE agents SET status = 'lost', ended_ms = started_ms - 3600000 WHERE agent_id = ?",
+            (agent_id,),
+        )
