@@ -3,13 +3,16 @@
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run test test-agents test-fast lint bench image lock clean
+.PHONY: help run test test-agents test-fast torture lint bench image lock clean
 
 PYTHON ?= python3
 export PYTHON
 # More arguments for the program behind run, bench and lock, and for pytest.
 ARGS ?=
 PYTEST_ARGS ?=
+# How long `make torture` goes on, and from which seed.
+MINUTES ?= 10
+SEED ?= 1
 # What the agent image is built on: any Debian or Ubuntu image with Python 3.11 or newer.
 BASE ?= dovecote-base:bookworm
 # Agent programs to put in: claude,codex,… or all. Without it, those that are in already.
@@ -26,6 +29,7 @@ help:
 	@echo 'make test        all checks and tests'
 	@echo 'make test-agents the tests with every agent program, which are installed first'
 	@echo 'make test-fast   the unit tests only'
+	@echo 'make torture     traffic and kills from a seed on (MINUTES=…, SEED=…)'
 	@echo 'make lint        ruff, mypy, import-linter'
 	@echo 'make bench       the benchmarks, each beside its floor'
 	@echo 'make image       build the agent image (BASE=image to build on, WITH=claude,codex,…)'
@@ -45,6 +49,9 @@ test-agents:
 
 test-fast:
 	@$(setup_dev) && exec $(bin)/python -m pytest tests/unit $(side_by_side) $(PYTEST_ARGS)
+
+torture:
+	@$(setup_dev) && exec $(bin)/python -m tests.torture --minutes $(MINUTES) --seed $(SEED) $(ARGS)
 
 lint:
 	@$(setup_dev)

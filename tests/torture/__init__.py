@@ -1,0 +1,7 @@
+"""The torture rig: a whole orchestrator under traffic and faults, and a ledger that it does not keep itself.
+
+`plan` draws lives, deeds and faults from a seed; `script` is what the agents do; `trouble` does the faults;
+`play` carries a plan out; `far_end` counts what the chat network saw; `verdict` compares that with what the
+orchestrator says; `__main__` runs on and prints each seed that fails: `make torture MINUTES=10 SEED=1`.
+`crash_store` and `model` are another rig: the real store, killed between any two statements.
+"""

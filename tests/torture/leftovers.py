@@ -1,0 +1,42 @@
+"""What a run left behind though all of it is over: processes, files, rows."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from tests.support.home_on_disk import HomeOnDisk
+from tests.torture.play import Rig, still_open
+
+_ENDED: Final = ("completed", "failed", "terminated", "timed_out", "lost")
+_EMPTY: Final = ("spool", "laid", "run", "workspaces")
+"""Directories below `data` that hold nothing when nothing runs."""
+_MAY_GROW: Final = 12
+"""Descriptors: the clerk, a reader and the like are opened when first needed; a leak is one an agent."""
+
+
+def leftovers(rig: Rig) -> Iterator[str]:
+    """What is there and should not be."""
+    home = rig.home
+    for table, rows in still_open(home).items():
+        yield f"{table} holds {rows}"
+    for row in home.rows("SELECT agent_id, status FROM agents"):
+        if row["status"] not in _ENDED:
+            yield f"agent {row['agent_id']} is {row['status']}"
+    if home.processes():
+        yield f"these still run: {home.processes()}"
+    if home.boxes():
+        yield f"these boxes still lie there: {home.boxes()}"
+    before, after = rig.ledger.descriptors
+    if after > before + _MAY_GROW:
+        yield f"the orchestrator held {before} descriptors before its last work and {after} after it"
+    for path in _files(home):
+        yield f"this file was left: {path.relative_to(home.path)}"
+
+
+def _files(home: HomeOnDisk) -> Iterator[Path]:
+    """Files of nobody's; sessions of agents that were started for one thing go with them."""
+    data = home.path / "data"
+    for name in _EMPTY:
+        yield from (path for path in sorted((data / name).rglob("*")) if not path.is_dir())
+    yield from sorted((data / "sessions").glob("@*"))
+    yield from (path for path in sorted((data / "ipc").rglob(".*.tmp")))
