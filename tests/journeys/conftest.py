@@ -37,10 +37,8 @@ def open_descriptors() -> set[str]:
 async def home(open_path: Path) -> AsyncIterator[HomeOnDisk]:
     """An installation with quick settings and no group but main. At the end nothing of it runs."""
     descriptors = open_descriptors()
-    umask = os.umask(0o022)
     home = HomeOnDisk(open_path)
     yield home
-    os.umask(umask)
     await home.nothing_left()
     gc.collect()  # the docker package leaves the socket of a failed connect to the collector
     assert open_descriptors() - descriptors == set()

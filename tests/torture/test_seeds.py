@@ -20,9 +20,7 @@ _SMALL = Size(
 @pytest.mark.timeout(400)  # of many starts, each with a deadline of its own
 @pytest.mark.bubblewrap
 @pytest.mark.parametrize("seed", [3, 5])
-async def test_nothing_is_lost_doubled_or_silent_whatever_is_killed(
-    seed: int, open_path: Path, usual_umask: None
-) -> None:
+async def test_nothing_is_lost_doubled_or_silent_whatever_is_killed(seed: int, open_path: Path) -> None:
     with rig_in(open_path, draw_plan(seed, _SMALL)) as rig:
         await play(rig)
         faults = await asyncio.to_thread(faults_of, rig)
