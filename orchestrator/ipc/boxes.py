@@ -13,6 +13,7 @@ import structlog
 from orchestrator.commands.execute import unwritten_replies
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller
+from orchestrator.contracts.errors import Unavailable
 from orchestrator.contracts.ids import BoxName, TurnId
 from orchestrator.contracts.seams import BoxPort
 from orchestrator.ipc import emptying
@@ -115,10 +116,14 @@ class BoxKeeper:
 
     async def run(self) -> None:
         """Write the replies an earlier process could not, then watch and take, until cancelled."""
-        await self._write_replies_left_over()
-        for name in await in_thread(self._executor, lambda: self._ipc.names(_MAX_BOXES)[0]):
-            if name.startswith(_GONE):
-                await self._dispose(name)
+        for left_over in (self._write_replies_left_over, self._dispose_left_over):
+            try:
+                await left_over()
+            except (
+                UnsafeEntry,
+                OSError,
+            ) as error:  # the next start tries again; nobody waits for it
+                _log.error("boxes.not_cleared", what=left_over.__name__.strip("_"), error=str(error))
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._watcher.run(), name="watch boxes")
             tasks.create_task(self._intake.run(), name="take requests")
@@ -265,6 +270,11 @@ class BoxKeeper:
             if writer is not None:
                 with contextlib.suppress(Vanished):
                     await writer.write_reply(reply)
+
+    async def _dispose_left_over(self) -> None:
+        for name in await in_thread(self._executor, lambda: self._ipc.names(_MAX_BOXES)[0]):
+            if name.startswith(_GONE):
+                await self._dispose(name)
 
     def _replaced(self, name: BoxName, directory: str) -> None:
         if (lane := self._intake.lane(name)) is not None:

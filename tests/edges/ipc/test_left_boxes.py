@@ -1,6 +1,7 @@
 """What dead agents leave in their boxes never holds up the living, nor the next start."""
 
 import asyncio
+import contextlib
 from pathlib import Path
 
 import structlog
@@ -167,6 +168,20 @@ async def test_a_live_box_that_could_not_be_listed_is_looked_at_until_it_can_be(
 
     assert texts == ["patience"]
     assert world.reasons("family") == []
+
+
+async def test_a_start_without_a_descriptor_to_spare_takes_requests_once_there_is_one(tmp_path: Path) -> None:
+    async with world_at(tmp_path / "home", limits=LIMITS, make_hints=None) as world:
+        agent = await world.agent("family")
+        agent.say("0001.json", "patience")
+        async with contextlib.AsyncExitStack() as stack:
+            with structlog.testing.capture_logs() as logs, no_more_files():
+                await stack.enter_async_context(running(world))
+                await eventually(lambda: any(log["event"] == "boxes.not_cleared" for log in logs))
+            await eventually(lambda: agent.lying() == [])
+        texts = await world.texts()
+
+    assert texts == ["patience"]
 
 
 async def test_a_request_whose_reading_fails_for_want_of_descriptors_is_not_refused(tmp_path: Path) -> None:
