@@ -119,10 +119,8 @@ class BoxKeeper:
         for left_over in (self._write_replies_left_over, self._dispose_left_over):
             try:
                 await left_over()
-            except (
-                UnsafeEntry,
-                OSError,
-            ) as error:  # the next start tries again; nobody waits for it
+            except (UnsafeEntry, OSError, Unavailable) as error:
+                # Nobody waits for it; the next start tries again.
                 _log.error("boxes.not_cleared", what=left_over.__name__.strip("_"), error=str(error))
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._watcher.run(), name="watch boxes")
