@@ -76,7 +76,7 @@ async def _ended(process: asyncio.subprocess.Process, within_s: float) -> AsyncI
     try:
         async with asyncio.timeout(within_s):
             yield
-    except BaseException as error:
+    except BaseException as error:  # a cancellation too: nobody else would see it gone
         # Also when it has ended: what it started may hold its output open.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)

@@ -81,7 +81,7 @@ async def open_way_out(
     )
     try:
         door = await egress.open(policy)
-    except BaseException:
+    except BaseException:  # a cancellation too: nothing else knows of the token by now
         await remove_token_dir(services, agent_id)
         raise
     return WayOut(

@@ -41,7 +41,7 @@ class ClerkProcess:
                 stdout=subprocess.DEVNULL,
                 env={},
             )
-        except BaseException:
+        except BaseException:  # whatever it is, the line has no other owner yet
             ours.close()
             raise
         finally:

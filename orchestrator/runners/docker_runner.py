@@ -121,7 +121,7 @@ class DockerRunner:
         output = await Attachment.open(self._engine.url, f"{found.path}&stdout=1&tail=all", request=LOGS)
         try:
             log = await Attachment.open(self._engine.url, f"{found.path}&stderr=1&tail=0", request=LOGS)
-        except BaseException:
+        except BaseException:  # a cancellation too: the stream has no other owner yet
             output.close()
             raise
         return DockerHandle(

@@ -19,12 +19,23 @@ from orchestrator.store.entry import Entry
 from orchestrator.store.safe_dir import SafeDir
 from orchestrator.store.unsafe import NotADir, UnsafeEntry, Vanished
 
-MAX_NAMED: Final = 10_000
-"""So many changed files are named, the first in the order of their names."""
-_MAX_FILES: Final = 200_000
 _MAX_HASHED_FILE: Final = 4 * 1024**2
-_MAX_HASHED: Final = 64 * 1024**2
 _PIECE: Final = 1024**2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareLimits:
+    """How much is compared. named: changed files that are named, the first in the order of their names.
+
+    files: in the trees; of more nothing is said. hashed_bytes: read to be known again by their content.
+    """
+
+    named: int = 10_000
+    files: int = 200_000
+    hashed_bytes: int = 64 * 1024**2
+
+
+USUAL: Final = CompareLimits()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,15 +57,15 @@ class TreeMarks:
     files: Mapping[str, FileMark]
 
 
-def mark_trees(workspace: Path, paths: Sequence[str]) -> TreeMarks | None:
+def mark_trees(workspace: Path, paths: Sequence[str], limits: CompareLimits = USUAL) -> TreeMarks | None:
     """Mark every file below these paths of a workspace; None if there are too many to compare.
 
     paths: relative, a file or a directory; empty: the whole workspace. Raises OSError.
     """
     files: dict[str, FileMark] = {}
-    left = _MAX_HASHED
+    left = limits.hashed_bytes
     for found in _walk(workspace, paths):
-        if len(files) >= _MAX_FILES:
+        if len(files) >= limits.files:
             return None
         mark = found.mark()
         if left >= mark.size and mark.size <= _MAX_HASHED_FILE and stat.S_ISREG(mark.kind):
@@ -64,22 +75,24 @@ def mark_trees(workspace: Path, paths: Sequence[str]) -> TreeMarks | None:
     return TreeMarks(files=files)
 
 
-def changed_since(before: TreeMarks, workspace: Path, paths: Sequence[str]) -> tuple[str, ...] | None:
-    """The files that were written, made or removed since, in order, at most 10,000 of them.
+def changed_since(
+    before: TreeMarks, workspace: Path, paths: Sequence[str], limits: CompareLimits = USUAL
+) -> tuple[str, ...] | None:
+    """The files that were written, made or removed since, in order, as many as may be named.
 
     None if there are too many to compare. Raises OSError.
     """
     changed: set[str] = set()
     seen: set[str] = set()
     for found in _walk(workspace, paths):
-        if len(seen) >= _MAX_FILES:
+        if len(seen) >= limits.files:
             return None
         seen.add(found.path)
         earlier = before.files.get(found.path)
         if earlier is None or _differs(found, earlier):
             changed.add(found.path)
     changed |= before.files.keys() - seen
-    return tuple(sorted(_shown(path) for path in changed)[:MAX_NAMED])
+    return tuple(sorted(_shown(path) for path in changed)[: limits.named])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

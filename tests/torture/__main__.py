@@ -77,8 +77,7 @@ def _run(seed: int, size: Size) -> bool:
                 if (root / "home" / "data").is_mount():
                     shutil.copytree(root / "home" / "data" / "store", root / "store")
                     shutil.copytree(root / "home" / "data" / "logs", root / "logs")
-    # Whatever a run ends with is its finding, and the next seed goes on.
-    except Exception:
+    except Exception:  # whatever a run ends with is its finding, and the next seed goes on
         faults, deeds = [traceback.format_exc()], 0
     print(f"seed {seed}: {deeds} deeds, {'well' if not faults else f'FAILED, kept in {root}'}", flush=True)
     for fault in faults:

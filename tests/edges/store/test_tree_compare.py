@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.store import tree_compare
-from orchestrator.store.tree_compare import changed_since, mark_trees
+from orchestrator.store.tree_compare import CompareLimits, changed_since, mark_trees
 
 PATHS = ("out/", "notes.txt")
 
@@ -55,11 +54,8 @@ def test_a_change_of_the_same_size_whose_time_was_put_back_is_seen(workspace: Pa
     assert changed_since(before, workspace, PATHS) == ("out/b",)
 
 
-def test_what_is_too_much_to_be_read_goes_by_its_times(
-    workspace: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tree_compare, "_MAX_HASHED", 0)
-    before = mark_trees(workspace, PATHS)
+def test_what_is_too_much_to_be_read_goes_by_its_times(workspace: Path) -> None:
+    before = mark_trees(workspace, PATHS, CompareLimits(hashed_bytes=0))
     assert before is not None
     os.utime(workspace / "out/b", ns=(1, 1))
 
@@ -108,27 +104,21 @@ def test_a_name_that_is_no_text_is_shown_so_that_it_can_be_told(workspace: Path)
     assert changed_since(before, workspace, PATHS) == ("out/\\xff",)
 
 
-def test_of_more_files_than_can_be_named_the_first_are(
-    workspace: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tree_compare, "MAX_NAMED", 2)
+def test_of_more_files_than_can_be_named_the_first_are(workspace: Path) -> None:
     before = mark_trees(workspace, PATHS)
     assert before is not None
     for name in "cba":
         (workspace / "out" / f"new-{name}").touch()
 
-    assert changed_since(before, workspace, PATHS) == ("out/new-a", "out/new-b")
+    assert changed_since(before, workspace, PATHS, CompareLimits(named=2)) == ("out/new-a", "out/new-b")
 
 
-@pytest.mark.parametrize("is_before", [True, False])
-def test_of_a_tree_that_is_too_large_nothing_is_said(
-    workspace: Path, monkeypatch: pytest.MonkeyPatch, *, is_before: bool
-) -> None:
-    before = mark_trees(workspace, PATHS)
+def test_of_a_tree_that_is_too_large_nothing_is_said(workspace: Path) -> None:
+    before, few = mark_trees(workspace, PATHS), CompareLimits(files=2)
     assert before is not None
-    monkeypatch.setattr(tree_compare, "_MAX_FILES", 2)
 
-    assert (mark_trees(workspace, PATHS) if is_before else changed_since(before, workspace, PATHS)) is None
+    assert mark_trees(workspace, PATHS, few) is None
+    assert changed_since(before, workspace, PATHS, few) is None
 
 
 Files = st.dictionaries(st.sampled_from(["a", "b", "d/c", "d/e/f"]), st.binary(max_size=3), max_size=4)
