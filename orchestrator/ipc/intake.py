@@ -53,8 +53,6 @@ _LONG_AT_ONCE: Final = 2
 """So many boxes are dealt with beside the others; more would take the threads that starts of agents need."""
 _FORGET_AFTER_S: Final = 0.2
 """A commit of its own, for which a request that comes meanwhile would have to wait."""
-_HOME_AFTER_S: Final = 10.0
-"""So long without any request, and the clerk goes home."""
 _FEW: Final = 3
 _MAX_QUICK: Final = 5
 """So many boxes of few files overtake full ones; where there are more, they are the batch."""
@@ -231,7 +229,7 @@ class Intake:
             await self._submitter.forget_gone()
             if self._submitter.has_gone:
                 self._calm_since = now = self._clock.monotonic()  # the store is away: once more in a while
-        if now >= self._calm_since + _HOME_AFTER_S:
+        if now >= self._calm_since + self._limits.clerk_stays_s:
             await self._desk.send_clerk_home()
 
     def _next_use_of_calm(self) -> list[float]:
@@ -239,7 +237,7 @@ class Intake:
         if self._calm_since is None:
             return []
         waits = [_FORGET_AFTER_S] if self._submitter.has_gone else []
-        waits += [_HOME_AFTER_S] if self._desk.clerk is not None else []
+        waits += [self._limits.clerk_stays_s] if self._desk.clerk is not None else []
         return [self._calm_since + wait_s for wait_s in waits]
 
     async def _wait_for_news(self) -> None:

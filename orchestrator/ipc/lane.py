@@ -15,13 +15,14 @@ from orchestrator.ipc.box import Box, Listing
 class IntakeLimits:
     """What one box may do. per_minute: requests; None for no limit. burst: at once, before that counts.
 
-    max_entries: in one directory.
+    max_entries: in one directory. clerk_stays_s: so long the clerk that a burst called waits for another.
     """
 
     per_minute: float | None = 120
     burst: float = 60
     max_entries: int = 10_000
     max_box_bytes: int = 64 * 1024 * 1024
+    clerk_stays_s: float = 10.0
 
 
 class Lane:

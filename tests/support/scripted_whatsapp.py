@@ -109,7 +109,8 @@ class ScriptedClient:
         return types.SendResponse(ID=f"3EB0{os.urandom(8).hex().upper()}", Timestamp=1_790_000_000)
 
     async def upload(self, raw: bytes, media_type: object) -> Any:
-        """At the network; never while `slow` exists, and not while `no_upload` says why."""
+        """At the network; never while `slow` exists, and not while `no_upload` is; notes `uploading`."""
+        (self._directory / "uploading").touch()
         if (self._directory / "slow").exists():
             await asyncio.Event().wait()
         if (self._directory / "no_upload").exists():

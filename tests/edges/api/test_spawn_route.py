@@ -17,6 +17,7 @@ from orchestrator.settings.tree import Settings
 from orchestrator.store import agents, trees
 from tests.agreement.spawn_faces.faces import TOKEN, Faces, open_faces
 from tests.edges.commands.spawn_bench import SpawnBench
+from tests.support.eventually import eventually
 
 ASKED = {"task": "count the doves", "wait": "none"}
 
@@ -299,12 +300,12 @@ async def no_wait_is_left(bench: SpawnBench) -> None:
 
 
 async def until(look: Callable[[], Awaitable[list[Any]]], is_so: Callable[[list[Any]], bool]) -> None:
-    """Look again and again, for half a minute at most."""
-    async with asyncio.timeout(30):
-        while True:
-            if is_so(await look()):
-                return
-            await asyncio.sleep(0.01)
+    """Wait until what is seen is so."""
+
+    async def is_so_now() -> bool:
+        return is_so(await look())
+
+    await eventually(is_so_now)
 
 
 async def waits(bench: SpawnBench) -> list[Any]:

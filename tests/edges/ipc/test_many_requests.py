@@ -14,6 +14,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from orchestrator.contracts.ids import TurnId
+from orchestrator.ipc.lane import IntakeLimits
 from tests.edges.ipc.clerks import clerks
 from tests.edges.ipc.conftest import AgentHand, World, running, world_at
 from tests.support.eventually import eventually
@@ -102,23 +103,25 @@ async def test_the_clerk_goes_when_the_keeper_does(tmp_path: Path) -> None:
 
 
 async def test_the_clerk_goes_when_nothing_comes_any_more_and_comes_back_for_the_next_flood(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr("orchestrator.ipc.intake._HOME_AFTER_S", 0.3)
-    agent = await world.agent("family")
-    async with running(world):
-        for _ in range(2):
-            _flood(agent)
-            await eventually(lambda: agent.lying() == [], within_s=60)
-            await eventually(lambda: clerks() == [], within_s=60)
+    limits = IntakeLimits(per_minute=None, clerk_stays_s=0.3)
+    async with world_at(tmp_path / "home", limits=limits) as world:
+        agent = await world.agent("family")
+        async with running(world):
+            for _ in range(2):
+                _flood(agent)
+                await eventually(lambda: agent.lying() == [], within_s=60)
+                await eventually(lambda: clerks() == [], within_s=60)
+        texts = await _texts_of(world, agent)
 
-    assert len(await _texts_of(world, agent)) == 2 * MANY
+    assert len(texts) == 2 * MANY
 
 
 async def test_where_no_clerk_can_be_started_the_same_is_done_and_it_is_told(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")  # as after an update that took Python away
     agent = await world.agent("family")
     expected = _flood(agent, asks=True)
 

@@ -76,12 +76,13 @@ async def test_an_upload_that_takes_too_long_is_given_up_and_was_not_sent(
 async def test_a_child_that_dies_over_an_upload_has_sent_nothing(desk: Desk, report: OutboundMessage) -> None:
     (desk.far.directory / "slow").touch()
     await desk.channel.connect(desk.inbox)
-    sending = asyncio.ensure_future(desk.channel.send(report))  # noqa: TID251 - awaited below
-    await asyncio.wait([sending], timeout=0.3)  # it has begun, or will not
 
-    os.kill(desk.far.lives[-1]["pid"], signal.SIGKILL)
+    async def kill_when_begun() -> None:
+        await eventually((desk.far.directory / "uploading").exists)
+        os.kill(desk.far.lives[-1]["pid"], signal.SIGKILL)
+
     with pytest.raises(SendUnavailable):
-        await sending
+        await asyncio.gather(desk.channel.send(report), kill_when_begun())
 
     assert desk.far.sent == []
 
