@@ -18,14 +18,14 @@ from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.ids import AgentId, TreeId
 from orchestrator.contracts.records.agents import Agent, AgentKind, AgentStatus
-from orchestrator.contracts.records.spawns import OnParentExit, SpawnProfile, SpawnRecord, WaitFor
+from orchestrator.contracts.records.spawns import SpawnRecord
 from orchestrator.engine.wakeups import TopicWakeups
 from orchestrator.settings.tree import Settings
 from orchestrator.store import agents, spawns, trees
 from orchestrator.store.database import Database, Transaction
 from tests.benchmarks.bench_app import bench_home
 from tests.benchmarks.table import Row, at_most
-from tests.support.store_rows import agent
+from tests.support.store_rows import agent, spawn_record
 
 _TREES: Final = 100
 _AGENTS: Final = 10
@@ -142,23 +142,10 @@ def _agent(
 
 def _spawn(services: Services, made: Agent) -> SpawnRecord:
     at = services.clock.now()
-    return SpawnRecord(
-        agent_id=made.agent_id,
+    return spawn_record(
+        made.agent_id,
         parent_agent_id=made.parent_agent_id,
         caller_key=str(made.parent_agent_id),
         task="Write the tests of one module",
-        workspace="/home/user/project",
-        writable_paths=("tests/",),
-        is_own_workspace=False,
-        wait=WaitFor.NONE,
-        profile=SpawnProfile.STANDARD,
-        on_parent_exit=OnParentExit.STOP,
-        name=None,
-        idempotency_key=None,
-        body_sha256="",
-        answer="{}",
-        created_at=at,
-        deadline_at=at,
-        effective_timeout_ms=60_000,
-        capped_by=None,
+        at=at,
     )

@@ -1,12 +1,13 @@
 """Rows for tests of the store and the commands, with all that a test does not care about filled in."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, MessageId, TreeId
 from orchestrator.contracts.records.agents import Agent, AgentStatus
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.messages import InboundMessage, MessageStatus, SenderRole
+from orchestrator.contracts.records.spawns import OnParentExit, SpawnProfile, SpawnRecord, WaitFor
 from orchestrator.store import groups, messages
 from orchestrator.store.database import Transaction
 
@@ -68,6 +69,31 @@ def agent(name: str = "agent-1", **fields: Any) -> Agent:
         "started_at": NOON,
     }
     return Agent(**(plain | fields))
+
+
+def spawn_record(name: str = "agent-2", *, at: datetime = NOON, **fields: Any) -> SpawnRecord:
+    """What an agent was spawned with, at that time, by `agent-1`."""
+    plain: dict[str, Any] = {
+        "agent_id": AgentId(name),
+        "parent_agent_id": AgentId("agent-1"),
+        "caller_key": "agent-1",
+        "task": "Write tests",
+        "workspace": "/home/user/project",
+        "writable_paths": ("tests/",),
+        "is_own_workspace": False,
+        "wait": WaitFor.NONE,
+        "profile": SpawnProfile.STANDARD,
+        "on_parent_exit": OnParentExit.STOP,
+        "name": None,
+        "idempotency_key": None,
+        "body_sha256": "",
+        "answer": "{}",
+        "created_at": at,
+        "deadline_at": at + timedelta(minutes=1),
+        "effective_timeout_ms": 60_000,
+        "capped_by": None,
+    }
+    return SpawnRecord(**(plain | fields))
 
 
 def add_group(tx: Transaction, folder: str = "family", jid: Jid = CHAT, **columns: Any) -> Group:

@@ -14,12 +14,8 @@ from orchestrator.contracts.ids import AgentId, TreeId
 from orchestrator.contracts.live_events import Gap
 from orchestrator.contracts.records.agents import Agent, AgentKind, AgentStatus, EndReason
 from orchestrator.contracts.records.spawns import (
-    OnParentExit,
-    SpawnProfile,
-    SpawnRecord,
     SpawnResult,
     StopReason,
-    WaitFor,
 )
 from orchestrator.contracts.wire.container_io import AgentLog, Progress
 from orchestrator.core.chat.death import DeathCause
@@ -30,7 +26,7 @@ from orchestrator.settings.tree import Settings
 from orchestrator.store import agents, spawns, trees
 from orchestrator.store.database import Transaction
 from tests.edges.commands.conftest import Desk
-from tests.support.store_rows import agent
+from tests.support.store_rows import agent, spawn_record
 
 TREE, ROOT, CHILD = TreeId("tree-1"), AgentId("agent-1"), AgentId("agent-2")
 
@@ -53,26 +49,7 @@ async def child_of(desk: Desk, status: AgentStatus, **ended: Any) -> Agent:
         depth=1,
         started_at=desk.now,
     )
-    spawn = SpawnRecord(
-        agent_id=CHILD,
-        parent_agent_id=ROOT,
-        caller_key="agent-1",
-        task="Write tests",
-        workspace="/home/user/project",
-        writable_paths=("tests/",),
-        is_own_workspace=False,
-        wait=WaitFor.NONE,
-        profile=SpawnProfile.STANDARD,
-        on_parent_exit=OnParentExit.STOP,
-        name=None,
-        idempotency_key=None,
-        body_sha256="",
-        answer="{}",
-        created_at=desk.now,
-        deadline_at=desk.later(60),
-        effective_timeout_ms=60_000,
-        capped_by=None,
-    )
+    spawn = spawn_record(CHILD, parent_agent_id=ROOT, at=desk.now)
 
     def body(tx: Transaction) -> None:
         trees.add(tx, TREE, ROOT, at=desk.now)

@@ -1,48 +1,22 @@
 """How a spawned agent ended. docs/agents.md section 2."""
 
-from datetime import UTC, datetime
-
 import pytest
 
-from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.agents import EndReason, ExitStatus, TurnOutcome
 from orchestrator.contracts.records.spawns import (
-    OnParentExit,
-    SpawnProfile,
     SpawnRecord,
     StopReason,
-    WaitFor,
 )
 from orchestrator.contracts.wire.container_io import TurnError
 from orchestrator.core.agents.endings import end_of_spawned, why_it_failed
 from orchestrator.core.states.agent import AgentEventKind
+from tests.support.store_rows import spawn_record
 
-NOW = datetime(2026, 1, 5, tzinfo=UTC)
 E = AgentEventKind
 
 
 def spawn(stop_reason: StopReason | None = None) -> SpawnRecord:
-    return SpawnRecord(
-        agent_id=AgentId("agent-1"),
-        parent_agent_id=None,
-        caller_key="operator",
-        task="t",
-        workspace="/w",
-        writable_paths=(),
-        is_own_workspace=True,
-        wait=WaitFor.NONE,
-        profile=SpawnProfile.STANDARD,
-        on_parent_exit=OnParentExit.STOP,
-        name=None,
-        idempotency_key=None,
-        body_sha256="",
-        answer="{}",
-        created_at=NOW,
-        deadline_at=NOW,
-        effective_timeout_ms=90,
-        capped_by=None,
-        stop_reason=stop_reason,
-    )
+    return spawn_record(effective_timeout_ms=90, stop_reason=stop_reason)
 
 
 @pytest.mark.parametrize(
