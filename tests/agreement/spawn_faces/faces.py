@@ -23,6 +23,7 @@ from orchestrator.commands.tokens import prepare_token_dir
 from orchestrator.commands.usage_meter import StoredUsage
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.egress import EgressPolicy
+from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.agent_requests import OLD_SPELLINGS, SpawnAgent
 from orchestrator.contracts.wire.codec import camel, from_plain
 from orchestrator.egress.proxy import opened_egress
@@ -124,11 +125,12 @@ class Faces:
             return await asking
 
         async def end_children() -> None:
+            ear = self.bench.desk.services.wakeups.listen(Topic.AGENTS)
             while True:
                 row = await self.bench.desk.run(lambda tx: tx.one(PENDING))
                 if row is not None:
                     await self.end(AgentId(row["agent_id"]))
-                await asyncio.sleep(0.01)
+                await ear.wait(at_most_s=1)
 
         async with asyncio.TaskGroup() as tasks:
             ending = tasks.create_task(end_children())
