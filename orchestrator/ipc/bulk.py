@@ -4,6 +4,7 @@ Each stage takes the batches in their order, so the order of a box's requests is
 """
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
@@ -75,18 +76,16 @@ class Bulk:
 
     async def _run(self, candidates: Sequence[Candidate]) -> None:
         items: Sequence[Item] = await self._taker.read(candidates, is_last=False, are_many=True)
-        async with self._effects:
-            # Before there is room: nothing of a box that is dealt with beside the others is chosen then.
-            items = self._put_beside(_still_chosen(items))
-            self.has_room = True
-            self._on_progress()
-            await self._unended.acquire()
-            conclusions = await self._do(items)
-        try:
+        async with contextlib.AsyncExitStack() as until_it_ends:
+            async with self._effects:
+                # Before there is room: nothing of a box that is dealt with beside the others is chosen then.
+                items = self._put_beside(_still_chosen(items))
+                self.has_room = True
+                self._on_progress()
+                await until_it_ends.enter_async_context(self._unended)
+                conclusions = await self._do(items)
             async with self._ends:
                 await self._submitter.end(conclusions, are_many=True)
-        finally:
-            self._unended.release()
 
     async def _do(self, items: Sequence[Item]) -> list[Conclusion]:
         began = self._clock.monotonic()
