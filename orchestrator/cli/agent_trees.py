@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -12,7 +12,7 @@ from orchestrator.cli.client import ApiClient, not_running
 from orchestrator.cli.events import event_line
 from orchestrator.cli.home import Home, open_home
 from orchestrator.cli.output import put
-from orchestrator.cli.place import open_place
+from orchestrator.cli.place import ask_or_look, open_place
 from orchestrator.cli.table import columns
 from orchestrator.cli.tree_lines import duration, status_of, tree_lines
 from orchestrator.commands.event_views import ALL_EVENTS, MAX_EVENTS, flat, wait_for_events
@@ -111,24 +111,8 @@ def _holds(tree: Plain, agent_id: str) -> bool:
     return any(agent["id"] == agent_id for agent in tree["agents"])
 
 
-async def _asked(
-    home: Home,
-    ask: Callable[[ApiClient], Awaitable[Any]],
-    look: Callable[[Services], Awaitable[Any]],
-    nothing: Any,
-) -> Any:
-    async with open_place(home) as place:
-        match place:
-            case ApiClient():
-                return await ask(place)
-            case Services():
-                return await look(place)
-            case None:
-                return nothing
-
-
 async def _overview(home: Home, *, ended_within_s: float) -> Sequence[Plain]:
-    found: Sequence[Plain] = await _asked(
+    found: Sequence[Plain] = await ask_or_look(
         home,
         lambda client: fetch_overview(client, ended_within_s=ended_within_s),
         lambda services: overview(services, OperatorCaller(), ended_within_s=ended_within_s),
@@ -149,7 +133,7 @@ async def _agent(home: Home, agent_id: str) -> Plain:
         (view,) = await agent_views(services, OperatorCaller(), agent_id)
         return as_metadata(view)
 
-    found: Plain | None = await _asked(
+    found: Plain | None = await ask_or_look(
         home, lambda client: client.call("GET", f"/api/v1/agents/{quote(agent_id, safe='')}"), look, None
     )
     if found is None:

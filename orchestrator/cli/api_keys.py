@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from orchestrator.cli.client import ApiClient
 from orchestrator.cli.home import Home, make_home, open_home
-from orchestrator.cli.place import open_place
+from orchestrator.cli.place import ask_or_look, open_place
 from orchestrator.cli.store_services import open_store_services
 from orchestrator.cli.table import columns
 from orchestrator.commands.api_keys import add_api_key, list_api_keys, remove_api_key
@@ -65,15 +65,10 @@ async def _added(home: Home, name: str, scopes: Sequence[str]) -> Object:
 
 
 async def _listed(home: Home) -> Sequence[Object]:
-    async with open_place(home) as place:
-        match place:
-            case ApiClient():
-                found: Sequence[Object] = await place.call("GET", _ROUTE)
-                return found
-            case Services():
-                return await list_api_keys(place)
-            case None:
-                return []
+    found: Sequence[Object] = await ask_or_look(
+        home, lambda client: client.call("GET", _ROUTE), list_api_keys, nothing=[]
+    )
+    return found
 
 
 async def _removed(home: Home, name: str) -> None:

@@ -8,9 +8,8 @@ from typing import Any, Literal
 
 from orchestrator.cli.client import ApiClient, not_running
 from orchestrator.cli.home import Home, open_home
-from orchestrator.cli.place import open_place
+from orchestrator.cli.place import ask_or_look, open_place
 from orchestrator.commands.decisions import list_proposals
-from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import DovecoteError, ErrorCode
 from orchestrator.contracts.records.proposals import ProposalStatus
 from orchestrator.core.text_cleaning import clean_text
@@ -53,16 +52,14 @@ def decide(
 
 
 async def _found(home: Home, count: int) -> Sequence[Object]:
-    async with open_place(home) as place:
-        match place:
-            case ApiClient():
-                query = {"count": str(count)}
-                found: Sequence[Object] = await place.call("GET", "/api/v1/proposals", query=query)
-                return found
-            case Services():
-                return await list_proposals(place, count=count)
-            case None:
-                return []
+    query = {"count": str(count)}
+    found: Sequence[Object] = await ask_or_look(
+        home,
+        lambda client: client.call("GET", "/api/v1/proposals", query=query),
+        lambda services: list_proposals(services, count=count),
+        nothing=[],
+    )
+    return found
 
 
 async def _decided(home: Home, number: int, answer: str) -> Object:

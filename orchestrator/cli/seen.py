@@ -2,16 +2,14 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from orchestrator.cli.client import ApiClient
-from orchestrator.cli.home import Home, open_home
-from orchestrator.cli.place import open_place
+from orchestrator.cli.home import open_home
+from orchestrator.cli.place import ask_or_look
 from orchestrator.cli.table import columns
 from orchestrator.commands.operator_requests import recent_messages, refused_requests
-from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import Jid
 from orchestrator.core.text_cleaning import clean_name, clean_text
 from orchestrator.store.refusals import ERRORS
@@ -22,10 +20,13 @@ Rows = Sequence[Mapping[str, Any]]
 def show_messages(home_option: Path | None, *, chat: str | None, count: int, as_json: bool) -> None:
     """One line a message, the newest last."""
     wanted = {"count": str(count)} | ({} if chat is None else {"chat": chat})
-    found = _rows(
-        open_home(home_option),
-        lambda client: client.call("GET", "/api/v1/messages", query=wanted),
-        lambda services: recent_messages(services, None if chat is None else Jid(chat), count=count),
+    found: Rows = asyncio.run(
+        ask_or_look(
+            open_home(home_option),
+            lambda client: client.call("GET", "/api/v1/messages", query=wanted),
+            lambda services: recent_messages(services, None if chat is None else Jid(chat), count=count),
+            nothing=[],
+        )
     )
     if as_json:
         print(json.dumps(found, indent=2))
@@ -42,10 +43,13 @@ def show_errors(home_option: Path | None, *, box: str | None, count: int, as_jso
     """Each refused request with its reason, the newest first."""
     home = open_home(home_option)
     wanted = {"count": str(count)} | ({} if box is None else {"box": box})
-    found = _rows(
-        home,
-        lambda client: client.call("GET", "/api/v1/errors", query=wanted),
-        lambda services: refused_requests(services, box, count=count),
+    found: Rows = asyncio.run(
+        ask_or_look(
+            home,
+            lambda client: client.call("GET", "/api/v1/errors", query=wanted),
+            lambda services: refused_requests(services, box, count=count),
+            nothing=[],
+        )
     )
     if as_json:
         print(json.dumps(found, indent=2))
@@ -60,21 +64,3 @@ def show_errors(home_option: Path | None, *, box: str | None, count: int, as_jso
             if text:
                 print(f"    {clean_text(' '.join(str(text).split()))}")
         print(f"    {clean_text(str(home.paths.ipc / ERRORS / str(each['file'])))}")
-
-
-def _rows(
-    home: Home,
-    ask: Callable[[ApiClient], Awaitable[Rows]],
-    look: Callable[[Services], Awaitable[Rows]],
-) -> Rows:
-    async def run() -> Rows:
-        async with open_place(home) as place:
-            match place:
-                case ApiClient():
-                    return await ask(place)
-                case Services():
-                    return await look(place)
-                case None:
-                    return []
-
-    return asyncio.run(run())

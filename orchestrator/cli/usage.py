@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from orchestrator.cli.client import ApiClient
 from orchestrator.cli.home import Home, open_home
-from orchestrator.cli.place import open_place
+from orchestrator.cli.place import ask_or_look
 from orchestrator.cli.table import columns
-from orchestrator.commands.services import Services
 from orchestrator.commands.usage_report import usage_by_day, usage_by_turn
 from orchestrator.contracts.ids import GroupFolder
 
@@ -69,15 +67,14 @@ def _print(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 async def _found(home: Home, group: str | None, *, days: int, by_turn: bool) -> Rows:
-    query = {"days": str(days), "by": "turn" if by_turn else "day"}
-    async with open_place(home) as place:
-        match place:
-            case ApiClient():
-                named = {} if group is None else {"group": group}
-                found: Rows = await place.call("GET", "/api/v1/usage", query=query | named)
-                return found
-            case Services():
-                look = usage_by_turn if by_turn else usage_by_day
-                return await look(place, None if group is None else GroupFolder(group), days=days)
-            case None:
-                return []
+    query = {"days": str(days), "by": "turn" if by_turn else "day"} | (
+        {} if group is None else {"group": group}
+    )
+    look = usage_by_turn if by_turn else usage_by_day
+    found: Rows = await ask_or_look(
+        home,
+        lambda client: client.call("GET", "/api/v1/usage", query=query),
+        lambda services: look(services, None if group is None else GroupFolder(group), days=days),
+        nothing=[],
+    )
+    return found

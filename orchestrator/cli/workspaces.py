@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 from orchestrator.cli.client import ApiClient
 from orchestrator.cli.home import Home, make_home, open_home
-from orchestrator.cli.place import open_place
+from orchestrator.cli.place import ask_or_look, open_place
 from orchestrator.cli.store_services import open_store_services
 from orchestrator.cli.table import columns
 from orchestrator.commands.services import Services
@@ -55,15 +55,10 @@ def change(home_option: Path | None, word: Word, path: Path, *, as_json: bool) -
 
 
 async def _listed(home: Home) -> Sequence[Object]:
-    async with open_place(home) as place:
-        match place:
-            case ApiClient():
-                found: Sequence[Object] = await place.call("GET", _ROUTE)
-                return found
-            case Services():
-                return await list_workspaces(place)
-            case None:
-                return []
+    found: Sequence[Object] = await ask_or_look(
+        home, lambda client: client.call("GET", _ROUTE), list_workspaces, nothing=[]
+    )
+    return found
 
 
 async def _changed(home: Home, word: Word, path: str) -> Object:

@@ -1,6 +1,6 @@
 """How agents stand, one by one and as trees; shapes as in seed 000. Source: docs/agents.md section 2."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
@@ -122,9 +122,8 @@ def as_metadata(view: AgentView) -> Mapping[str, object]:
     return told
 
 
-def as_tree(view: TreeView) -> Mapping[str, object]:
-    """`SpawnTree` of the source document, with its agents."""
-    tree = view.tree
+def as_listed_tree(tree: Tree) -> Mapping[str, object]:
+    """`SpawnTree` without its agents."""
     return {
         "treeId": tree.tree_id,
         "rootAgentId": tree.root_agent_id,
@@ -132,10 +131,19 @@ def as_tree(view: TreeView) -> Mapping[str, object]:
         "createdAt": utc_ms(tree.created_at),
         "endedAt": None if tree.ended_at is None else utc_ms(tree.ended_at),
         "totalAgents": tree.total_agents,
-        "liveAgents": sum(each.status in _UNENDED for each in view.agents),
         "maxDepthReached": tree.max_depth_reached,
-        "agents": [as_metadata(each) for each in view.agents],
     }
+
+
+def with_agents(tree: Tree, views: Collection[AgentView], shown: Sequence[object]) -> Mapping[str, object]:
+    """`SpawnTree` with its agents: how many of them live, and each as it is shown."""
+    live = sum(view.status in _UNENDED for view in views)
+    return {**as_listed_tree(tree), "liveAgents": live, "agents": list(shown)}
+
+
+def as_tree(view: TreeView) -> Mapping[str, object]:
+    """`SpawnTree` of the source document, with its agents."""
+    return with_agents(view.tree, view.agents, [as_metadata(each) for each in view.agents])
 
 
 def document_status(status: AgentStatus) -> str:

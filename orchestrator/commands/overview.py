@@ -4,13 +4,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from orchestrator.commands.event_views import utc_ms
-from orchestrator.commands.lineage import agent_views, as_metadata, tree_list
+from orchestrator.commands.lineage import agent_views, as_metadata, tree_list, with_agents
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import ApiCaller
 from orchestrator.contracts.events import LoggedEvent
 from orchestrator.contracts.ids import AgentId, TreeId
-from orchestrator.contracts.records.agents import AgentStatus
 from orchestrator.contracts.records.spawns import AgentView, Tree
 from orchestrator.core.agents.activity import activity_of
 from orchestrator.store import agent_activity, event_log
@@ -18,12 +16,6 @@ from orchestrator.store import agent_activity, event_log
 Object = Mapping[str, Any]
 MAX_TREES: Final = 200
 _MAX_OUTPUT_CHARS: Final = 2_000
-_ENDED: Final = frozenset(AgentStatus) - {
-    AgentStatus.PENDING,
-    AgentStatus.STARTING,
-    AgentStatus.RUNNING,
-    AgentStatus.STOPPING,
-}
 
 
 async def overview(services: Services, caller: ApiCaller, *, ended_within_s: float) -> list[Object]:
@@ -48,17 +40,8 @@ async def overview(services: Services, caller: ApiCaller, *, ended_within_s: flo
 
 def _plain_tree(tree: Tree, views: Sequence[AgentView], doing: Mapping[AgentId, dict[str, Any]]) -> Object:
     in_order = sorted(views, key=lambda view: (view.depth, view.started_at, view.agent_id))
-    return {
-        "treeId": tree.tree_id,
-        "rootAgentId": tree.root_agent_id,
-        "status": tree.status.value,
-        "createdAt": utc_ms(tree.created_at),
-        "endedAt": None if tree.ended_at is None else utc_ms(tree.ended_at),
-        "totalAgents": tree.total_agents,
-        "liveAgents": sum(view.status not in _ENDED for view in views),
-        "maxDepthReached": tree.max_depth_reached,
-        "agents": [_without_long_output(as_metadata(view)) | doing[view.agent_id] for view in in_order],
-    }
+    shown = [_without_long_output(as_metadata(view)) | doing[view.agent_id] for view in in_order]
+    return with_agents(tree, views, shown)
 
 
 def _without_long_output(plain: Object) -> dict[str, Any]:

@@ -8,9 +8,16 @@ from fastapi import APIRouter, Depends, Query, Request
 from orchestrator.api.closing import Closing
 from orchestrator.commands.agent_waits import wait_for_agent
 from orchestrator.commands.api_keys import check_scope
-from orchestrator.commands.lineage import agent_views, as_metadata, as_tree, tree_list, tree_view
+from orchestrator.commands.lineage import (
+    agent_views,
+    as_listed_tree,
+    as_metadata,
+    as_tree,
+    tree_list,
+    tree_view,
+)
 from orchestrator.commands.services import Services
-from orchestrator.commands.spawn_rendering import as_cascade, as_listed_tree
+from orchestrator.commands.spawn_rendering import as_cascade
 from orchestrator.commands.stopping import stop_agents
 from orchestrator.commands.tokens import token_view
 from orchestrator.contracts.callers import KeyCaller, OperatorCaller
