@@ -21,19 +21,19 @@ from orchestrator.api.server import ApiServer
 from orchestrator.channels.base import ChannelParts
 from orchestrator.channels.catalog import network_channels
 from orchestrator.channels.console import ConsoleChannel
-from orchestrator.commands.attachments import sweep_spool
-from orchestrator.commands.channel_health import note_channel_state
-from orchestrator.commands.chat import receive_message
-from orchestrator.commands.contacts import join_contacts
-from orchestrator.commands.first_start import give_shared_texts, register_main
-from orchestrator.commands.group_chats import note_group_change
-from orchestrator.commands.group_requests import make_missing_folders
-from orchestrator.commands.hearing import is_read
-from orchestrator.commands.said_words import do_left_words
+from orchestrator.commands.agents.tokens import sweep_token_dirs
+from orchestrator.commands.groups.first_start import give_shared_texts, register_main
+from orchestrator.commands.groups.group_chats import note_group_change
+from orchestrator.commands.groups.group_requests import make_missing_folders
+from orchestrator.commands.hearing.chat import receive_message
+from orchestrator.commands.hearing.hearing import is_read
+from orchestrator.commands.hearing.said_words import do_left_words
+from orchestrator.commands.running.stopping import stop_agents
+from orchestrator.commands.saying.attachments import sweep_spool
+from orchestrator.commands.saying.channel_health import note_channel_state
+from orchestrator.commands.saying.contacts import join_contacts
 from orchestrator.commands.services import Services
-from orchestrator.commands.stopping import stop_agents
-from orchestrator.commands.tokens import sweep_token_dirs
-from orchestrator.commands.usage_meter import StoredUsage
+from orchestrator.commands.usage.usage_meter import StoredUsage
 from orchestrator.contracts.callers import HostCaller
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND

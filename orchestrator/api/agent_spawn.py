@@ -9,9 +9,9 @@ from orchestrator.api.bearer import bearer_of
 from orchestrator.api.rates import RateLimits
 from orchestrator.api.render_errors import error_headers, spawn_error_body, status_of
 from orchestrator.api.spawn_body import read_body
+from orchestrator.commands.agents.tokens import TokenRefused, caller_of_token
 from orchestrator.commands.services import Services
-from orchestrator.commands.spawn_calls import spawn_and_wait, spawn_response
-from orchestrator.commands.tokens import TokenRefused, caller_of_token
+from orchestrator.commands.spawning.spawn_calls import spawn_and_wait, spawn_response
 from orchestrator.contracts.errors import DovecoteError, InvalidRequest
 from orchestrator.contracts.records.egress import AgentAnswer, AgentCall
 

@@ -6,8 +6,8 @@ from orchestrator.api.bearer import bearer_of
 from orchestrator.api.gate import UNIX_PEER
 from orchestrator.api.operator_token import Unauthorized
 from orchestrator.api.rates import RateLimits
-from orchestrator.commands.api_keys import caller_of_key, check_scope
 from orchestrator.commands.services import Services
+from orchestrator.commands.setup.api_keys import caller_of_key, check_scope
 from orchestrator.contracts.callers import KeyCaller, OperatorCaller
 from orchestrator.contracts.records.tokens import Scope
 

@@ -14,7 +14,13 @@ from typing import Any, Final
 import structlog
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from orchestrator.commands.event_views import EventSight, all_events, flat_json, newest_events, tree_events
+from orchestrator.commands.agents.event_views import (
+    EventSight,
+    all_events,
+    flat_json,
+    newest_events,
+    tree_events,
+)
 from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import DovecoteError, ErrorCode, InvalidRequest, LimitExceeded, NotFound
 from orchestrator.contracts.ids import TreeId

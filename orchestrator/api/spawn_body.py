@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from orchestrator.commands.spawn_wishes import spec_of
+from orchestrator.commands.spawning.spawn_wishes import spec_of
 from orchestrator.contracts.errors import ErrorCode, InvalidRequest
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.spawns import SpawnSpec, WaitFor

@@ -8,7 +8,7 @@ from contextlib import closing
 from orchestrator.cli.findings import Finding, Patient, broken, doubtful, well
 from orchestrator.cli.runner_checks import InstalledPrograms, installed_programs
 from orchestrator.cli.store_checks import is_made, open_store
-from orchestrator.commands.agent_checks import AgentView, check_agent
+from orchestrator.commands.setup.agent_checks import AgentView, check_agent
 from orchestrator.contracts.records.groups import Group
 from orchestrator.core.text_cleaning import clean_text
 from orchestrator.runners.agent_programs import how_to_install

@@ -10,7 +10,7 @@ from pathlib import Path
 from orchestrator.cli.groups import GroupDesk, at_desk
 from orchestrator.cli.home import Home, open_home
 from orchestrator.cli.table import columns
-from orchestrator.commands.agent_checks import (
+from orchestrator.commands.setup.agent_checks import (
     AgentView,
     ProviderView,
     SlotView,

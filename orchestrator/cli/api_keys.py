@@ -12,8 +12,8 @@ from orchestrator.cli.home import Home, make_home, open_home
 from orchestrator.cli.place import ask_or_look, open_place
 from orchestrator.cli.store_services import open_store_services
 from orchestrator.cli.table import columns
-from orchestrator.commands.api_keys import add_api_key, list_api_keys, remove_api_key
 from orchestrator.commands.services import Services
+from orchestrator.commands.setup.api_keys import add_api_key, list_api_keys, remove_api_key
 from orchestrator.contracts.errors import NotFound
 
 Object = Mapping[str, Any]

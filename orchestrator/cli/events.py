@@ -12,7 +12,7 @@ from orchestrator.cli.client import ApiClient, not_running
 from orchestrator.cli.home import Home, open_home
 from orchestrator.cli.output import put
 from orchestrator.cli.place import open_place
-from orchestrator.commands.event_views import ALL_EVENTS, flat, newest_page, wait_for_events
+from orchestrator.commands.agents.event_views import ALL_EVENTS, flat, newest_page, wait_for_events
 from orchestrator.commands.services import Services
 from orchestrator.contracts.events import EventClass
 from orchestrator.contracts.ids import TreeId

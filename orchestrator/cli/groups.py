@@ -16,9 +16,9 @@ from orchestrator.cli.client import ApiClient
 from orchestrator.cli.home import Home, make_home, open_home
 from orchestrator.cli.place import open_place
 from orchestrator.cli.table import columns
-from orchestrator.commands import groups
-from orchestrator.commands.groups import CHANGEABLE, NewGroup
-from orchestrator.commands.sender_rules import SenderRulesView, show_sender_rules
+from orchestrator.commands.groups import groups
+from orchestrator.commands.groups.groups import CHANGEABLE, NewGroup
+from orchestrator.commands.hearing.sender_rules import SenderRulesView, show_sender_rules
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.errors import InvalidRequest, NotFound

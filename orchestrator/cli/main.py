@@ -193,7 +193,7 @@ def group_add(
 ) -> None:
     """Register a chat and make its folder."""
     from orchestrator.cli.groups import add
-    from orchestrator.commands.groups import NewGroup
+    from orchestrator.commands.groups.groups import NewGroup
     from orchestrator.contracts.ids import Jid
 
     new = NewGroup(

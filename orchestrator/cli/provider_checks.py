@@ -17,7 +17,7 @@ from orchestrator.app import SystemClock
 from orchestrator.cli.agents import secrets_of
 from orchestrator.cli.findings import Finding, Health, broken, doubtful, well
 from orchestrator.cli.home import Home, open_home
-from orchestrator.commands.definitions import load_providers
+from orchestrator.commands.setup.definitions import load_providers
 from orchestrator.contracts.errors import DovecoteError
 from orchestrator.contracts.ids import AgentId, GroupFolder
 from orchestrator.contracts.records.egress import EGRESS_SOCKET, EgressPolicy, ProviderCall, Secret

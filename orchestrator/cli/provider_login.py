@@ -6,8 +6,8 @@ from pathlib import Path
 
 from orchestrator.cli.groups import at_desk
 from orchestrator.cli.home import make_home, open_home
-from orchestrator.commands.definitions import load_providers
-from orchestrator.commands.provider_login import log_in, login_command, session_home
+from orchestrator.commands.setup.definitions import load_providers
+from orchestrator.commands.setup.provider_login import log_in, login_command, session_home
 
 
 def login(home_option: Path | None, name: str, folder: str) -> int:

@@ -10,7 +10,7 @@ from typing import Final
 from orchestrator.cli.agents import secrets_of
 from orchestrator.cli.home import make_home, open_home
 from orchestrator.cli.table import columns
-from orchestrator.commands.secrets import list_secrets, remove_secret, set_secret, wanted_secrets
+from orchestrator.commands.setup.secrets import list_secrets, remove_secret, set_secret, wanted_secrets
 from orchestrator.contracts.errors import DovecoteError, InvalidRequest
 from orchestrator.contracts.secret_names import secret_name
 

@@ -9,7 +9,7 @@ from typing import Any
 from orchestrator.cli.home import Home, open_home
 from orchestrator.cli.place import ask_or_look
 from orchestrator.cli.table import columns
-from orchestrator.commands.usage_report import usage_by_day, usage_by_turn
+from orchestrator.commands.usage.usage_report import usage_by_day, usage_by_turn
 from orchestrator.contracts.ids import GroupFolder
 
 Rows = Sequence[Mapping[str, Any]]

@@ -17,7 +17,7 @@ from orchestrator.cli.client import running_client
 from orchestrator.cli.groups import at_desk
 from orchestrator.cli.home import Home, open_home
 from orchestrator.cli.table import columns
-from orchestrator.commands.groups import NewGroup
+from orchestrator.commands.groups.groups import NewGroup
 from orchestrator.contracts.errors import NotFound, Unavailable
 from orchestrator.contracts.ids import Jid
 from orchestrator.core.text_cleaning import clean_text

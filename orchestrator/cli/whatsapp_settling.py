@@ -12,8 +12,8 @@ from orchestrator.cli.client import running_client
 from orchestrator.cli.groups import GroupDesk, at_desk
 from orchestrator.cli.home import Home, make_home, open_home
 from orchestrator.cli.whatsapp_numbers import account_number, number_of
-from orchestrator.commands.first_start import MAIN_CHAT, MAIN_FOLDER
-from orchestrator.commands.groups import NewGroup
+from orchestrator.commands.groups.first_start import MAIN_CHAT, MAIN_FOLDER
+from orchestrator.commands.groups.groups import NewGroup
 from orchestrator.contracts.errors import InvalidRequest, NotFound
 from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.groups import Group

@@ -12,7 +12,7 @@ from orchestrator.cli.place import ask_or_look, open_place
 from orchestrator.cli.store_services import open_store_services
 from orchestrator.cli.table import columns
 from orchestrator.commands.services import Services
-from orchestrator.commands.workspaces import (
+from orchestrator.commands.spawning.workspaces import (
     approve_workspace,
     list_workspaces,
     reject_workspace,

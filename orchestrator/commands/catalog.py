@@ -3,8 +3,13 @@
 from collections.abc import Mapping
 from typing import Final
 
-from orchestrator.commands import group_requests, lineage, progress, sending, spawning, stopping, tasks
+from orchestrator.commands.agents import lineage, progress
 from orchestrator.commands.command import Command
+from orchestrator.commands.groups import group_requests
+from orchestrator.commands.running import stopping
+from orchestrator.commands.saying import sending
+from orchestrator.commands.spawning import spawning
+from orchestrator.commands.tasks import tasks
 from orchestrator.contracts.wire.codec import Wire
 
 CATALOG: Final[Mapping[type[Wire], Command]] = {

@@ -8,8 +8,8 @@ import structlog
 
 from orchestrator.commands.catalog import CATALOG
 from orchestrator.commands.command import Command, Context
-from orchestrator.commands.outgoing import queue_notice
 from orchestrator.commands.proposals import effect_shown
+from orchestrator.commands.saying.outgoing import queue_notice
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller, Caller
 from orchestrator.contracts.errors import Conflict, DovecoteError, InvalidRequest, NotFound, Unavailable

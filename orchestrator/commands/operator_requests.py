@@ -9,7 +9,7 @@ from typing import Final
 from orchestrator.commands.catalog import CATALOG
 from orchestrator.commands.command import Context
 from orchestrator.commands.services import Services
-from orchestrator.commands.task_views import task_view
+from orchestrator.commands.tasks.task_views import task_view
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.errors import DovecoteError, ErrorCode, NotFound
 from orchestrator.contracts.ids import Jid, new_id

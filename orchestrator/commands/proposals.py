@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from orchestrator.commands.command import Command, Context
-from orchestrator.commands.operator_alerts import tell_operators
+from orchestrator.commands.saying.operator_alerts import tell_operators
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.errors import ConfirmationNeeded, Forbidden, LimitExceeded

@@ -7,9 +7,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from orchestrator.commands.definitions import GLOBAL
+from orchestrator.commands.groups.snapshots import BoxSnapshots
 from orchestrator.commands.services import Services
-from orchestrator.commands.snapshots import BoxSnapshots
+from orchestrator.commands.setup.definitions import GLOBAL
 from orchestrator.contracts.errors import DovecoteError
 from orchestrator.contracts.ids import BoxName, TurnId
 from orchestrator.contracts.records.definitions import Definition

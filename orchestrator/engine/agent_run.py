@@ -4,10 +4,10 @@ import asyncio
 import contextlib
 from typing import Any, Final
 
-from orchestrator.commands.agent_events import note_started
-from orchestrator.commands.definitions import definition_of, provider_name_of
-from orchestrator.commands.spawn_replies import note_ready
-from orchestrator.commands.turns import note_good_start
+from orchestrator.commands.agents.agent_events import note_started
+from orchestrator.commands.running.turns import note_good_start
+from orchestrator.commands.setup.definitions import definition_of, provider_name_of
+from orchestrator.commands.spawning.spawn_replies import note_ready
 from orchestrator.contracts.errors import DovecoteError, InvalidSettings, StartFailed, Unavailable
 from orchestrator.contracts.ids import TurnId, new_id
 from orchestrator.contracts.records.agents import Agent, AgentKind, ExitStatus

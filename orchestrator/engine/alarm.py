@@ -6,8 +6,8 @@ from typing import Final
 import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
+from orchestrator.commands.running.task_runs import claim_due
 from orchestrator.commands.services import Services
-from orchestrator.commands.task_runs import claim_due
 from orchestrator.contracts.errors import Unavailable
 from orchestrator.contracts.seams import Listener, Topic
 from orchestrator.store import facts, tasks

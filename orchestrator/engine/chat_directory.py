@@ -5,7 +5,7 @@ from typing import Final
 
 import structlog
 
-from orchestrator.commands.group_chats import take_chats
+from orchestrator.commands.groups.group_chats import take_chats
 from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import Unavailable
 from orchestrator.contracts.seams import Channel, Topic

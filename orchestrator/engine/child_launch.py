@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from orchestrator.commands.definitions import GLOBAL
 from orchestrator.commands.services import Services
+from orchestrator.commands.setup.definitions import GLOBAL
 from orchestrator.contracts.ids import own_box
 from orchestrator.contracts.records.definitions import Definition
 from orchestrator.contracts.records.groups import Group

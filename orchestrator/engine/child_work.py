@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from orchestrator.commands.running.waiting import is_wanted
 from orchestrator.commands.services import Services
-from orchestrator.commands.waiting import is_wanted
 from orchestrator.contracts.ids import AgentId, BoxName, RunId, TurnId, own_box
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.records.groups import Group

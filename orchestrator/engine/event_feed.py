@@ -6,7 +6,7 @@ from typing import Final, Self
 
 import structlog
 
-from orchestrator.commands.event_views import flat_json
+from orchestrator.commands.agents.event_views import flat_json
 from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import LimitExceeded, Unavailable
 from orchestrator.contracts.events import LoggedEvent

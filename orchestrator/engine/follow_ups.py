@@ -2,7 +2,7 @@
 
 import asyncio
 
-from orchestrator.commands.batches import TurnBatch, give_batch, next_batch
+from orchestrator.commands.running.batches import TurnBatch, give_batch, next_batch
 from orchestrator.contracts.errors import DovecoteError, Unavailable
 from orchestrator.contracts.ids import TurnId, new_id
 from orchestrator.contracts.records.agents import AgentStatus

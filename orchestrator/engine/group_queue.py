@@ -5,10 +5,10 @@ from collections.abc import Collection, Coroutine, Sequence
 
 import structlog
 
-from orchestrator.commands.budgets import note_violation
+from orchestrator.commands.running.turns import note_no_room
+from orchestrator.commands.running.waiting import WaitingWork
 from orchestrator.commands.services import Services
-from orchestrator.commands.turns import note_no_room
-from orchestrator.commands.waiting import WaitingWork
+from orchestrator.commands.usage.budgets import note_violation
 from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, RunId
 from orchestrator.contracts.records.agents import StopReach
 from orchestrator.contracts.records.spawns import StopOutcome, StopReason

@@ -6,11 +6,11 @@ from typing import Final
 
 import structlog
 
-from orchestrator.commands.attachments import prune_console_files, remove_ended
+from orchestrator.commands.agents.event_keeping import prune_events
 from orchestrator.commands.decisions import expire_proposals
-from orchestrator.commands.event_keeping import prune_events
-from orchestrator.commands.hearing import BOUND_INCIDENTS
-from orchestrator.commands.sender_rules import review_sender_rules
+from orchestrator.commands.hearing.hearing import BOUND_INCIDENTS
+from orchestrator.commands.hearing.sender_rules import review_sender_rules
+from orchestrator.commands.saying.attachments import prune_console_files, remove_ended
 from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import Unavailable
 from orchestrator.core.chat.bounds import WINDOW

@@ -6,7 +6,7 @@ Source: contracts.md section 2.
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
-from orchestrator.commands.legacy_turns import begin_legacy_turn, end_legacy_turn
+from orchestrator.commands.running.legacy_turns import begin_legacy_turn, end_legacy_turn
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import TurnId, new_id
 from orchestrator.contracts.records.agents import Agent

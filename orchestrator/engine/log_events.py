@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from orchestrator.commands.agent_events import note_progress_of, note_said
+from orchestrator.commands.agents.agent_events import note_progress_of, note_said
 from orchestrator.commands.services import Services
 from orchestrator.contracts.events import LogLevel
 from orchestrator.contracts.records.agents import Agent

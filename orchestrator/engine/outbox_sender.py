@@ -6,8 +6,8 @@ from typing import Final, Protocol
 
 import structlog
 
-from orchestrator.commands.attachments import outbound_file, remove_ended
-from orchestrator.commands.delivery import (
+from orchestrator.commands.saying.attachments import outbound_file, remove_ended
+from orchestrator.commands.saying.delivery import (
     NextText,
     claim_next,
     note_refused,

@@ -2,12 +2,12 @@
 
 from collections.abc import Awaitable, Callable
 
-from orchestrator.commands.agent_events import note_said
-from orchestrator.commands.outgoing import prepare_text
-from orchestrator.commands.quoting import quoted_by_pair
-from orchestrator.commands.results import take_result_text
+from orchestrator.commands.agents.agent_events import note_said
+from orchestrator.commands.running.quoting import quoted_by_pair
+from orchestrator.commands.running.results import take_result_text
+from orchestrator.commands.running.turns import PairKey, take_pair
+from orchestrator.commands.saying.outgoing import prepare_text
 from orchestrator.commands.services import Services
-from orchestrator.commands.turns import PairKey, take_pair
 from orchestrator.engine.persistence import persist
 from orchestrator.store.database import Transaction
 

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Final
 
-from orchestrator.commands.questions import ask, expire_questions
+from orchestrator.commands.saying.questions import ask, expire_questions
 from orchestrator.contracts.errors import DovecoteError
 from orchestrator.contracts.ids import TurnId, new_id
 from orchestrator.contracts.records.questions import Question, QuestionStatus

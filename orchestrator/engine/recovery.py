@@ -6,9 +6,9 @@ from typing import Final
 
 import structlog
 
-from orchestrator.commands.delivery import mark_in_flight_unknown
-from orchestrator.commands.remains import Remains
-from orchestrator.commands.said_words import bury_left
+from orchestrator.commands.hearing.said_words import bury_left
+from orchestrator.commands.running.remains import Remains
+from orchestrator.commands.saying.delivery import mark_in_flight_unknown
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import caller_of
 from orchestrator.contracts.errors import Unavailable

@@ -9,8 +9,8 @@ from typing import Final
 
 import structlog
 
-from orchestrator.commands.budgets import note_disk_low, note_disk_well, note_stopped_for_room
 from orchestrator.commands.services import Services
+from orchestrator.commands.usage.budgets import note_disk_low, note_disk_well, note_stopped_for_room
 from orchestrator.contracts.ids import AgentId, GroupFolder
 from orchestrator.core.budgets import fastest_grower
 from orchestrator.core.chat.death import DeathCause

@@ -4,9 +4,9 @@ from typing import Final
 
 import structlog
 
+from orchestrator.commands.running.task_runs import stopped_runs
+from orchestrator.commands.running.waiting import waiting_work
 from orchestrator.commands.services import Services
-from orchestrator.commands.task_runs import stopped_runs
-from orchestrator.commands.waiting import waiting_work
 from orchestrator.contracts.errors import Unavailable
 from orchestrator.contracts.seams import Topic
 from orchestrator.engine.group_queue import GroupQueue

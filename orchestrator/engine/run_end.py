@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from orchestrator.commands.burial import begin_acknowledged_turns, bury
-from orchestrator.commands.remains import Remains
+from orchestrator.commands.running.burial import begin_acknowledged_turns, bury
+from orchestrator.commands.running.remains import Remains
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.errors import Unavailable

@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from orchestrator.commands.outgoing import queue_notice
+from orchestrator.commands.saying.outgoing import queue_notice
 from orchestrator.contracts.errors import StartFailed, Unavailable
 from orchestrator.contracts.seams import AgentHandle
 from orchestrator.core.chat.death import DeathCause

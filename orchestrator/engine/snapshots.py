@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Iterable
 from typing import Final, Protocol
 
+from orchestrator.commands.groups.snapshots import BoxSnapshots, box_snapshots
 from orchestrator.commands.services import Services
-from orchestrator.commands.snapshots import BoxSnapshots, box_snapshots
 from orchestrator.contracts.errors import DovecoteError
 from orchestrator.contracts.seams import BoxPort, Topic
 from orchestrator.contracts.wire.boxes import GROUPS_SNAPSHOT, TASKS_SNAPSHOT

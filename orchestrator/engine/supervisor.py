@@ -12,10 +12,10 @@ from typing import Final
 
 import structlog
 
-from orchestrator.commands.burial import bury
-from orchestrator.commands.reserved import LOST, end_unwanted
+from orchestrator.commands.running.burial import bury
+from orchestrator.commands.running.reserved import LOST, end_unwanted
 from orchestrator.commands.services import Services
-from orchestrator.commands.spawn_replies import due_replies
+from orchestrator.commands.spawning.spawn_replies import due_replies
 from orchestrator.contracts.errors import DovecoteError, Unavailable
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.agents import Agent, AgentStatus

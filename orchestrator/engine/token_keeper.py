@@ -5,8 +5,8 @@ from typing import Final, NoReturn
 
 import structlog
 
+from orchestrator.commands.agents.tokens import renew_tokens, rotate_keys
 from orchestrator.commands.services import Services
-from orchestrator.commands.tokens import renew_tokens, rotate_keys
 from orchestrator.contracts.errors import DovecoteError
 
 _log = structlog.get_logger(__name__)

@@ -14,8 +14,8 @@ from typing import Final
 
 import structlog
 
-from orchestrator.commands.budgets import Overfull, known_overfull, note_fitting, note_overfull, why
 from orchestrator.commands.services import Services
+from orchestrator.commands.usage.budgets import Overfull, known_overfull, note_fitting, note_overfull, why
 from orchestrator.contracts.ids import GroupFolder, agent_of_box, is_own_box
 from orchestrator.contracts.records.trees import TreeBudget, TreeSize
 from orchestrator.core.budgets import Growth, excess_of

@@ -6,8 +6,8 @@ from typing import Final
 
 import structlog
 
+from orchestrator.commands.running.turns import PairKey, begin_turn, end_turn
 from orchestrator.commands.services import Services
-from orchestrator.commands.turns import PairKey, begin_turn, end_turn
 from orchestrator.contracts.ids import TurnId, is_file_name
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.seams import Boxes

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import structlog
 
+from orchestrator.commands.agents.tokens import prepare_token_dir, remove_token_dir
 from orchestrator.commands.services import Services
-from orchestrator.commands.tokens import prepare_token_dir, remove_token_dir
 from orchestrator.contracts.errors import DovecoteError, InvalidSettings, StartFailed
 from orchestrator.contracts.ids import AgentId, GroupFolder
 from orchestrator.contracts.records.definitions import Definition

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from orchestrator.commands.batches import give_batch, lower_rights, next_batch
+from orchestrator.commands.running.batches import give_batch, lower_rights, next_batch
+from orchestrator.commands.running.task_runs import start_run
 from orchestrator.commands.services import Services
-from orchestrator.commands.task_runs import start_run
 from orchestrator.contracts.ids import AgentId, BoxName, RunId, TurnId, group_box, own_box
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.records.groups import Group

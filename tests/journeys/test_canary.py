@@ -12,7 +12,7 @@ import docker
 import pytest
 
 from orchestrator.cli.agents import secrets_of
-from orchestrator.commands.secrets import set_secret
+from orchestrator.commands.setup.secrets import set_secret
 from orchestrator.contracts.records.launch import WORKSPACE_TARGET
 from orchestrator.runners.catalog import RunnerOptions, make_runner
 from orchestrator.runners.docker_engine import Engine

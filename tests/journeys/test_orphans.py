@@ -6,7 +6,7 @@ import json
 import sqlite3
 from functools import partial
 
-from orchestrator.commands.stopping import stop_agents
+from orchestrator.commands.running.stopping import stop_agents
 from orchestrator.contracts.callers import HostCaller
 from orchestrator.engine.supervisor import Supervisor
 from tests.support.home_on_disk import HomeOnDisk

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from orchestrator.commands.groups import NewGroup, add_group
+from orchestrator.commands.groups.groups import NewGroup, add_group
 from orchestrator.commands.operator_requests import ask_as_operator
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.ids import GroupFolder, Jid

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from orchestrator.commands.spawning import spawn_for
+from orchestrator.commands.spawning.spawning import spawn_for
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.records.spawns import SpawnSpec
 from orchestrator.runners.process_runner import ProcessRunner

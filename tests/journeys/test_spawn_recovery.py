@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from orchestrator.cli.store_services import open_store_services
-from orchestrator.commands.spawning import spawn_for
+from orchestrator.commands.spawning.spawning import spawn_for
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.spawns import SpawnSpec, WaitFor

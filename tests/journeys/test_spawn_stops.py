@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.app import App
-from orchestrator.commands.spawning import spawn_for
-from orchestrator.commands.stopping import stop_agents
+from orchestrator.commands.running.stopping import stop_agents
+from orchestrator.commands.spawning.spawning import spawn_for
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.spawns import SpawnSpec, StopReason, StopVerdict

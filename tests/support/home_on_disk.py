@@ -14,7 +14,7 @@ from orchestrator.app import App, Replacements, SystemClock, running
 from orchestrator.cli.home import Home, make_home, open_home
 from orchestrator.cli.logging_setup import logging_to
 from orchestrator.cli.store_services import open_store_services
-from orchestrator.commands.groups import NewGroup, add_group
+from orchestrator.commands.groups.groups import NewGroup, add_group
 from orchestrator.contracts.callers import HostCaller
 from orchestrator.contracts.ids import GroupFolder, Jid
 from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND

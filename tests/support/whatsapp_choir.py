@@ -14,7 +14,7 @@ from orchestrator.channels.whatsapp.formatting import to_whatsapp
 from orchestrator.channels.whatsapp.pace import PaceRule
 from orchestrator.cli.home import make_home
 from orchestrator.cli.store_services import open_store_services
-from orchestrator.commands.groups import NewGroup, add_group
+from orchestrator.commands.groups.groups import NewGroup, add_group
 from orchestrator.contracts.callers import HostCaller
 from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.seams import Channel

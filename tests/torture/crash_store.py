@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
-from orchestrator.commands.delivery import mark_in_flight_unknown
-from orchestrator.commands.remains import Remains
-from orchestrator.commands.said_words import bury_left
+from orchestrator.commands.hearing.said_words import bury_left
+from orchestrator.commands.running.remains import Remains
+from orchestrator.commands.saying.delivery import mark_in_flight_unknown
 from orchestrator.commands.services import Services
 from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason
 from orchestrator.core.chat.death import DeathCause

@@ -13,7 +13,13 @@ from typing import Any, Final, TypeVar
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from orchestrator.commands.delivery import claim_next, note_refused, note_sent, note_unavailable, note_unknown
+from orchestrator.commands.saying.delivery import (
+    claim_next,
+    note_refused,
+    note_sent,
+    note_unavailable,
+    note_unknown,
+)
 from orchestrator.contracts.ids import MessageId
 from orchestrator.contracts.records.agents import Agent, EndReason
 from orchestrator.contracts.records.messages import OutboxItem, Receipt

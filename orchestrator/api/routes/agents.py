@@ -6,9 +6,8 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request
 
 from orchestrator.api.closing import Closing
-from orchestrator.commands.agent_waits import wait_for_agent
-from orchestrator.commands.api_keys import check_scope
-from orchestrator.commands.lineage import (
+from orchestrator.commands.agents.agent_waits import wait_for_agent
+from orchestrator.commands.agents.lineage import (
     agent_views,
     as_listed_tree,
     as_metadata,
@@ -16,10 +15,11 @@ from orchestrator.commands.lineage import (
     tree_list,
     tree_view,
 )
+from orchestrator.commands.agents.tokens import token_view
+from orchestrator.commands.running.stopping import stop_agents
 from orchestrator.commands.services import Services
-from orchestrator.commands.spawn_rendering import as_cascade
-from orchestrator.commands.stopping import stop_agents
-from orchestrator.commands.tokens import token_view
+from orchestrator.commands.setup.api_keys import check_scope
+from orchestrator.commands.spawning.spawn_rendering import as_cascade
 from orchestrator.contracts.callers import KeyCaller, OperatorCaller
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.spawns import WaitFor

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict
 
-from orchestrator.commands.api_keys import add_api_key, list_api_keys, remove_api_key
 from orchestrator.commands.services import Services
+from orchestrator.commands.setup.api_keys import add_api_key, list_api_keys, remove_api_key
 
 Object = Mapping[str, object]
 

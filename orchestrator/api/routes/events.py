@@ -7,8 +7,7 @@ from fastapi import APIRouter, Depends, Query, WebSocket
 from starlette.routing import WebSocketRoute
 
 from orchestrator.api.live_events import serve_events
-from orchestrator.commands.api_keys import check_scope
-from orchestrator.commands.event_views import (
+from orchestrator.commands.agents.event_views import (
     MAX_EVENTS,
     MAX_WAIT_S,
     flat,
@@ -16,8 +15,9 @@ from orchestrator.commands.event_views import (
     sight_of,
     wait_for_events,
 )
-from orchestrator.commands.overview import overview
+from orchestrator.commands.agents.overview import overview
 from orchestrator.commands.services import Services
+from orchestrator.commands.setup.api_keys import check_scope
 from orchestrator.contracts.callers import AgentCaller, ApiCaller
 from orchestrator.contracts.errors import DovecoteError, ErrorCode
 from orchestrator.contracts.events import EventClass

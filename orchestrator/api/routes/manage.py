@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Depends
 from pydantic import BaseModel, ConfigDict
 
-from orchestrator.commands.groups import (
+from orchestrator.commands.groups.groups import (
     NewGroup,
     add_group,
     change_group,
@@ -14,7 +14,7 @@ from orchestrator.commands.groups import (
     remove_group,
     show_group,
 )
-from orchestrator.commands.sender_rules import SenderRulesView, show_sender_rules
+from orchestrator.commands.hearing.sender_rules import SenderRulesView, show_sender_rules
 from orchestrator.commands.services import Services
 from orchestrator.commands.views import StatusView, status_view
 from orchestrator.contracts.callers import OperatorCaller

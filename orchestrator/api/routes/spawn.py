@@ -8,9 +8,9 @@ from fastapi import APIRouter, Depends, Request
 from orchestrator.api.closing import Closing
 from orchestrator.api.presence import while_present
 from orchestrator.api.spawn_body import read_body
-from orchestrator.commands.api_keys import check_scope
 from orchestrator.commands.services import Services
-from orchestrator.commands.spawn_calls import spawn_and_wait, spawn_response
+from orchestrator.commands.setup.api_keys import check_scope
+from orchestrator.commands.spawning.spawn_calls import spawn_and_wait, spawn_response
 from orchestrator.contracts.callers import KeyCaller, OperatorCaller
 from orchestrator.contracts.records.egress import SPAWN_PATH
 from orchestrator.contracts.records.tokens import Scope

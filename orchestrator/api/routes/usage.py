@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 
 from orchestrator.commands.services import Services
-from orchestrator.commands.usage_report import MAX_DAYS, usage_by_day, usage_by_turn
+from orchestrator.commands.usage.usage_report import MAX_DAYS, usage_by_day, usage_by_turn
 from orchestrator.contracts.ids import GroupFolder
 
 Object = Mapping[str, object]

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends
 from pydantic import BaseModel, ConfigDict
 
 from orchestrator.commands.services import Services
-from orchestrator.commands.workspaces import (
+from orchestrator.commands.spawning.workspaces import (
     approve_workspace,
     list_workspaces,
     reject_workspace,

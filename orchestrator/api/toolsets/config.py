@@ -5,10 +5,10 @@ from typing import Any, Final
 
 from orchestrator.api.credentials import operator_only
 from orchestrator.api.toolsets.serving import Object, ProgramCaller
-from orchestrator.commands.api_keys import check_scope
-from orchestrator.commands.event_views import flat, newest_page, sight_of
+from orchestrator.commands.agents.event_views import flat, newest_page, sight_of
 from orchestrator.commands.services import Services
-from orchestrator.commands.workspaces import (
+from orchestrator.commands.setup.api_keys import check_scope
+from orchestrator.commands.spawning.workspaces import (
     approve_workspace,
     list_workspaces,
     propose_workspace,

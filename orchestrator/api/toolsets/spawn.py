@@ -6,12 +6,12 @@ from typing import Any, Final
 from orchestrator.api.spawn_body import read_spawn
 from orchestrator.api.toolsets.config import CONFIG_SCHEMA, SpawnConfig
 from orchestrator.api.toolsets.serving import Object, ProgramCaller, ServedTool
-from orchestrator.commands.api_keys import check_scope
-from orchestrator.commands.lineage import agent_views, as_metadata
+from orchestrator.commands.agents.lineage import agent_views, as_metadata
+from orchestrator.commands.running.stopping import stop_agents
 from orchestrator.commands.services import Services
-from orchestrator.commands.spawn_calls import spawn_and_wait, spawn_response
-from orchestrator.commands.spawn_rendering import as_cascade
-from orchestrator.commands.stopping import stop_agents
+from orchestrator.commands.setup.api_keys import check_scope
+from orchestrator.commands.spawning.spawn_calls import spawn_and_wait, spawn_response
+from orchestrator.commands.spawning.spawn_rendering import as_cascade
 from orchestrator.contracts.errors import InvalidRequest
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.spawns import OnParentExit, SpawnProfile, WaitFor

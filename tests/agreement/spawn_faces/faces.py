@@ -18,9 +18,9 @@ from orchestrator.api.agent_spawn import AgentSpawnApi
 from orchestrator.api.credentials import Credentials
 from orchestrator.api.server import ApiServer
 from orchestrator.channels.console import ConsoleChannel
-from orchestrator.commands.spawn_replies import result_of
-from orchestrator.commands.tokens import prepare_token_dir
-from orchestrator.commands.usage_meter import StoredUsage
+from orchestrator.commands.agents.tokens import prepare_token_dir
+from orchestrator.commands.spawning.spawn_replies import result_of
+from orchestrator.commands.usage.usage_meter import StoredUsage
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.egress import EgressPolicy
 from orchestrator.contracts.seams import Topic

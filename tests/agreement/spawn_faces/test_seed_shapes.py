@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from orchestrator.api.render_errors import STATUS
-from orchestrator.commands.spawn_ends import note_orphan
+from orchestrator.commands.spawning.spawn_ends import note_orphan
 from orchestrator.contracts.errors import ErrorCode
 from orchestrator.contracts.ids import AgentId, TreeId
 from orchestrator.contracts.records.agents import AgentStatus

@@ -12,7 +12,7 @@ import pytest
 
 from orchestrator.api.chat_watch import chat_start
 from orchestrator.api.render_errors import STATUS
-from orchestrator.commands.groups import NewGroup, add_group
+from orchestrator.commands.groups.groups import NewGroup, add_group
 from orchestrator.contracts.callers import HostCaller
 from orchestrator.contracts.errors import ErrorCode
 from orchestrator.contracts.ids import GroupFolder, Jid

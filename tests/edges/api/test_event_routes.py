@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from orchestrator.commands.api_keys import add_api_key
+from orchestrator.commands.setup.api_keys import add_api_key
 from orchestrator.contracts.events import AgentLogged, TreeTerminated
 from orchestrator.contracts.ids import AgentId, TreeId
 from orchestrator.store import event_log

@@ -10,7 +10,7 @@ from websockets.asyncio.client import ClientConnection, connect, unix_connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Origin, Subprotocol
 
-from orchestrator.commands.api_keys import add_api_key
+from orchestrator.commands.setup.api_keys import add_api_key
 from orchestrator.contracts.events import AgentLogged, AgentStarted, Event, TreeTerminated
 from orchestrator.contracts.ids import AgentId, TreeId
 from orchestrator.store import event_log

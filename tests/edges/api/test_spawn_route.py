@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import structlog.testing
 
-from orchestrator.commands.tokens import prepare_token_dir, renew_tokens
+from orchestrator.commands.agents.tokens import prepare_token_dir, renew_tokens
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.agents import AgentStatus
 from orchestrator.settings.api import ApiSettings

@@ -6,7 +6,7 @@ import httpx
 import pytest
 from mcp import Client
 
-from orchestrator.commands.workspaces import approve_workspace
+from orchestrator.commands.spawning.workspaces import approve_workspace
 from orchestrator.contracts.callers import OperatorCaller
 from tests.agreement.spawn_faces.faces import TOKEN, Faces
 from tests.edges.commands.spawn_bench import SpawnBench

@@ -2,7 +2,7 @@
 
 import json
 
-from orchestrator.commands.groups import NewGroup, add_group
+from orchestrator.commands.groups.groups import NewGroup, add_group
 from orchestrator.contracts.callers import HostCaller
 from orchestrator.contracts.ids import Jid
 from tests.edges.api.conftest import MAIN, Served

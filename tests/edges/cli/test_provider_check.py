@@ -9,7 +9,7 @@ import pytest
 from orchestrator.cli.agents import secrets_of
 from orchestrator.cli.home import open_home
 from orchestrator.cli.provider_checks import check
-from orchestrator.commands.secrets import set_secret
+from orchestrator.commands.setup.secrets import set_secret
 from tests.edges.cli.conftest import Dovecote
 from tests.support.model_server import ModelServer, running_model_server
 

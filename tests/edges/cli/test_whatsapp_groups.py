@@ -14,7 +14,7 @@ from orchestrator.cli.findings import Health, Patient
 from orchestrator.cli.groups import at_desk
 from orchestrator.cli.home import make_home, open_home
 from orchestrator.cli.whatsapp import groups, status
-from orchestrator.commands.groups import NewGroup
+from orchestrator.commands.groups.groups import NewGroup
 from orchestrator.contracts.errors import NotFound
 from orchestrator.contracts.ids import Jid
 from tests.support.whatsapp_far_end import link_by_hand

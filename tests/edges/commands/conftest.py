@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 import pytest
 
 from orchestrator.app import NoCheckpoints
-from orchestrator.commands.batches import TurnBatch, give_batch, next_batch
-from orchestrator.commands.burial import bury
-from orchestrator.commands.chat import receive_message
-from orchestrator.commands.outgoing import prepare_text
-from orchestrator.commands.remains import Remains
+from orchestrator.commands.hearing.chat import receive_message
+from orchestrator.commands.running.batches import TurnBatch, give_batch, next_batch
+from orchestrator.commands.running.burial import bury
+from orchestrator.commands.running.remains import Remains
+from orchestrator.commands.running.turns import PairKey, begin_turn, end_turn, take_pair
+from orchestrator.commands.saying.outgoing import prepare_text
 from orchestrator.commands.services import Services
-from orchestrator.commands.turns import PairKey, begin_turn, end_turn, take_pair
 from orchestrator.contracts.ids import AgentId, Jid, TurnId
 from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, ExitStatus, StopReach
 from orchestrator.contracts.records.messages import MessageStatus

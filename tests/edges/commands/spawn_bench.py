@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from orchestrator.commands.burial import bury
 from orchestrator.commands.execute import execute_request
-from orchestrator.commands.remains import Remains
-from orchestrator.commands.spawning import spawn_for
+from orchestrator.commands.running.burial import bury
+from orchestrator.commands.running.remains import Remains
+from orchestrator.commands.spawning.spawning import spawn_for
 from orchestrator.contracts.callers import AgentCaller, Caller, OperatorCaller, caller_of
 from orchestrator.contracts.errors import DovecoteError
 from orchestrator.contracts.ids import AgentId, GroupFolder, RequestId, TreeId, TurnId

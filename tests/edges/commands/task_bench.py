@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import pytest
 
-from orchestrator.commands.task_runs import claim_due
-from orchestrator.commands.waiting import WaitingWork, waiting_work
+from orchestrator.commands.running.task_runs import claim_due
+from orchestrator.commands.running.waiting import WaitingWork, waiting_work
 from orchestrator.contracts.ids import TaskId, TurnId
 from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason
 from orchestrator.contracts.records.tasks import (

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from orchestrator.commands.agent_events import MAX_FILES, MAX_OUTPUT_BYTES, note_ended, note_started
-from orchestrator.commands.event_keeping import prune_events
-from orchestrator.commands.event_views import ALL_EVENTS, flat, newest_events, tree_events
-from orchestrator.commands.overview import overview
+from orchestrator.commands.agents.agent_events import MAX_FILES, MAX_OUTPUT_BYTES, note_ended, note_started
+from orchestrator.commands.agents.event_keeping import prune_events
+from orchestrator.commands.agents.event_views import ALL_EVENTS, flat, newest_events, tree_events
+from orchestrator.commands.agents.overview import overview
 from orchestrator.contracts.callers import OperatorCaller, caller_of
 from orchestrator.contracts.ids import AgentId, TreeId
 from orchestrator.contracts.live_events import Gap

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from orchestrator.commands.agent_waits import wait_for_agent
+from orchestrator.commands.agents.agent_waits import wait_for_agent
 from orchestrator.contracts.callers import OperatorCaller, caller_of
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.agents import AgentStatus

@@ -2,11 +2,11 @@
 
 import pytest
 
-from orchestrator.commands.contacts import join_contacts
-from orchestrator.commands.delivery import NextText, claim_next, note_unknown
-from orchestrator.commands.outgoing import queue_text
-from orchestrator.commands.quoting import quoted_by_pair
-from orchestrator.commands.turns import PairKey
+from orchestrator.commands.running.quoting import quoted_by_pair
+from orchestrator.commands.running.turns import PairKey
+from orchestrator.commands.saying.contacts import join_contacts
+from orchestrator.commands.saying.delivery import NextText, claim_next, note_unknown
+from orchestrator.commands.saying.outgoing import queue_text
 from orchestrator.contracts.ids import Jid, TurnId
 from orchestrator.contracts.records.messages import Mention, TextSource
 from orchestrator.core.chat.mentions import with_ids

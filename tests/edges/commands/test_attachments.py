@@ -5,9 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from orchestrator.commands.attachments import check_room, prune_console_files
-from orchestrator.commands.delivery import text_to_send
-from orchestrator.commands.outgoing import queue_parts
+from orchestrator.commands.saying.attachments import check_room, prune_console_files
+from orchestrator.commands.saying.delivery import text_to_send
+from orchestrator.commands.saying.outgoing import queue_parts
 from orchestrator.contracts.errors import LimitExceeded
 from orchestrator.contracts.records.messages import OutboxItem, SpooledFile, TextSource
 from orchestrator.core.chat.attachments import MAX_CAPTION_CHARS, OutboxPart

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from orchestrator.commands.batches import give_batch
+from orchestrator.commands.running.batches import give_batch
 from orchestrator.contracts.ids import TurnId
 from orchestrator.contracts.records.messages import OutboxStatus, TextSource
 from orchestrator.settings.tree import QueueSettings, Settings

@@ -1,7 +1,7 @@
 """What people are told when files take too much room: once when it begins, once when it is over."""
 
-from orchestrator.commands import budgets
-from orchestrator.commands.chat_texts import status_text
+from orchestrator.commands.hearing.chat_texts import status_text
+from orchestrator.commands.usage import budgets
 from orchestrator.commands.views import chat_view
 from orchestrator.contracts.ids import GroupFolder
 from orchestrator.contracts.records.trees import TreeBudget

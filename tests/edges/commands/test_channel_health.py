@@ -1,6 +1,6 @@
 """What operators hear of a chat network that is away. Cases G2, G3. Source: agents.md section 6."""
 
-from orchestrator.commands.channel_health import note_channel_state
+from orchestrator.commands.saying.channel_health import note_channel_state
 from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.channels import ChannelHealth, ChannelState
 from orchestrator.contracts.seams import Topic

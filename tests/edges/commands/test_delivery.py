@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.commands.delivery import (
+from orchestrator.commands.saying.delivery import (
     claim_next,
     mark_in_flight_unknown,
     note_refused,
@@ -13,7 +13,7 @@ from orchestrator.commands.delivery import (
     note_unknown,
     text_to_send,
 )
-from orchestrator.commands.outgoing import queue_notice, queue_text
+from orchestrator.commands.saying.outgoing import queue_notice, queue_text
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.messages import OutboxItem, OutboxStatus, Receipt, TextSource
 from orchestrator.core.chat.splitting import split_text

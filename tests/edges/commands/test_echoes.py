@@ -3,7 +3,7 @@
 import pytest
 
 from orchestrator.channels.whatsapp.formatting import to_whatsapp
-from orchestrator.commands.delivery import claim_next, note_unknown
+from orchestrator.commands.saying.delivery import claim_next, note_unknown
 from orchestrator.contracts.records.messages import (
     OutboxItem,
     OutboxStatus,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from orchestrator.commands.decisions import confirm_proposal, list_proposals
-from orchestrator.commands.group_chats import note_group_change, take_chats
+from orchestrator.commands.groups.group_chats import note_group_change, take_chats
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.groups import Chat, GroupChange

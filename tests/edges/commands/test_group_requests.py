@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from orchestrator.commands.execute import execute_request
-from orchestrator.commands.group_chats import note_chats
-from orchestrator.commands.group_requests import make_missing_folders
+from orchestrator.commands.groups.group_chats import note_chats
+from orchestrator.commands.groups.group_requests import make_missing_folders
+from orchestrator.commands.groups.snapshots import box_snapshots
 from orchestrator.commands.operator_requests import ask_as_operator
-from orchestrator.commands.snapshots import box_snapshots
 from orchestrator.contracts.errors import Conflict
 from orchestrator.contracts.ids import BoxName, GroupFolder, Jid, RequestId
 from orchestrator.contracts.records.groups import Chat, Group

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.commands.groups import (
+from orchestrator.commands.groups.groups import (
     NewGroup,
     add_group,
     change_group,

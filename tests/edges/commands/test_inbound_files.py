@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.commands.chat import receive_message
-from orchestrator.commands.groups import NewGroup, add_group
-from orchestrator.commands.inbound_files import operator_files
+from orchestrator.commands.groups.groups import NewGroup, add_group
+from orchestrator.commands.hearing.chat import receive_message
+from orchestrator.commands.hearing.inbound_files import operator_files
 from orchestrator.contracts.callers import HostCaller
 from orchestrator.contracts.errors import DovecoteError, ErrorCode, Unavailable
 from orchestrator.contracts.ids import Jid, MessageId

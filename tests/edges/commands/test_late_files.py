@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from orchestrator.commands.chat import receive_message
-from orchestrator.commands.groups import NewGroup, add_group
-from orchestrator.commands.hearing import is_read
+from orchestrator.commands.groups.groups import NewGroup, add_group
+from orchestrator.commands.hearing.chat import receive_message
+from orchestrator.commands.hearing.hearing import is_read
 from orchestrator.contracts.callers import HostCaller
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.messages import Change, ChangeKind, InboundMessage, ReceivedFile

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from orchestrator.app import NoCheckpoints
-from orchestrator.commands.questions import ask
-from orchestrator.commands.remains import Remains
-from orchestrator.commands.said_words import bury_left, do_left_words
+from orchestrator.commands.hearing.said_words import bury_left, do_left_words
+from orchestrator.commands.running.remains import Remains
+from orchestrator.commands.saying.questions import ask
 from orchestrator.contracts.ids import GroupFolder, Jid, TurnId
 from orchestrator.contracts.records.agents import Agent, EndReason, StopReach
 from orchestrator.contracts.wire.container_io import WaitingInput

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from orchestrator.commands.legacy_turns import begin_legacy_turn, end_legacy_turn
+from orchestrator.commands.running.legacy_turns import begin_legacy_turn, end_legacy_turn
 from orchestrator.contracts.ids import TurnId
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.wire.container_io import TurnError

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.commands.lineage import agent_views, as_metadata, as_tree, tree_list, tree_view
+from orchestrator.commands.agents.lineage import agent_views, as_metadata, as_tree, tree_list, tree_view
 from orchestrator.contracts.callers import OperatorCaller, caller_of
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.agents import AgentStatus

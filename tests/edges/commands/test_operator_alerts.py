@@ -7,7 +7,7 @@ from pathlib import Path
 
 import structlog.testing
 
-from orchestrator.commands.operator_alerts import tell_operators
+from orchestrator.commands.saying.operator_alerts import tell_operators
 from orchestrator.contracts.ids import Jid
 from orchestrator.core.wording import Say
 from orchestrator.engine.operator_alerts import OperatorAlerts, run_alert

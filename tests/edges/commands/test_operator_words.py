@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
+from orchestrator.commands.hearing.operator_words import HANDLED_WORDS
 from orchestrator.commands.operator_requests import ask_as_operator
-from orchestrator.commands.operator_words import HANDLED_WORDS
 from orchestrator.contracts.ids import GroupFolder, Jid
 from orchestrator.contracts.records.agents import Agent, StopReach
 from orchestrator.contracts.wire.container_io import TurnStatus

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from orchestrator.commands.outgoing import outgoing_text
+from orchestrator.commands.saying.outgoing import outgoing_text
 from orchestrator.contracts.wire.framing import MAX_TEXT_BYTES
 
 MIB = 1024 * 1024

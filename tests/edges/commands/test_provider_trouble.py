@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from orchestrator.commands.turns import end_turn
+from orchestrator.commands.running.turns import end_turn
 from orchestrator.contracts.ids import TurnId
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.records.egress import ProviderFailure

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.commands.questions import ask, expire_questions
+from orchestrator.commands.saying.questions import ask, expire_questions
 from orchestrator.contracts.ids import Jid, TurnId
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.records.questions import Question, QuestionStatus

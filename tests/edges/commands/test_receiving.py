@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import structlog.testing
 
-from orchestrator.commands.delivery import claim_next, note_sent, note_unknown
+from orchestrator.commands.saying.delivery import claim_next, note_sent, note_unknown
 from orchestrator.contracts.errors import InvalidRequest
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.messages import (

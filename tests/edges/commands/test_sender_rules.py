@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from orchestrator.commands.hearing.sender_rules import review_sender_rules, show_sender_rules
 from orchestrator.commands.sender_book import SenderBook
-from orchestrator.commands.sender_rules import review_sender_rules, show_sender_rules
 from orchestrator.contracts.errors import NotFound
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.messages import Quoted

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from orchestrator.commands.groups.snapshots import MAX_SNAPSHOT_CHARS, box_snapshots
 from orchestrator.commands.operator_requests import ask_as_operator
-from orchestrator.commands.snapshots import MAX_SNAPSHOT_CHARS, box_snapshots
 from orchestrator.contracts.callers import caller_of
 from orchestrator.contracts.ids import GroupFolder
 from orchestrator.contracts.records.rights import Rights

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from orchestrator.commands.agent_waits import wait_for_agent
-from orchestrator.commands.spawn_calls import spawn_and_wait, spawn_response
+from orchestrator.commands.agents.agent_waits import wait_for_agent
+from orchestrator.commands.spawning.spawn_calls import spawn_and_wait, spawn_response
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.spawns import SpawnSpec, WaitFor

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.commands.burial import bury
-from orchestrator.commands.remains import Remains
-from orchestrator.commands.reserved import LOST, end_unwanted
-from orchestrator.commands.results import take_result_text
-from orchestrator.commands.spawn_replies import due_replies, note_ready
-from orchestrator.commands.turns import PairKey
-from orchestrator.commands.waiting import waiting_work
+from orchestrator.commands.running.burial import bury
+from orchestrator.commands.running.remains import Remains
+from orchestrator.commands.running.reserved import LOST, end_unwanted
+from orchestrator.commands.running.results import take_result_text
+from orchestrator.commands.running.turns import PairKey
+from orchestrator.commands.running.waiting import waiting_work
+from orchestrator.commands.spawning.spawn_replies import due_replies, note_ready
 from orchestrator.contracts.ids import AgentId, TurnId
 from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason
 from orchestrator.contracts.records.spawns import OnParentExit, SpawnResult, WaitFor

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import pytest
 
-from orchestrator.commands.reserved import end_unwanted
-from orchestrator.commands.spawn_replies import due_replies, note_ready
+from orchestrator.commands.running.reserved import end_unwanted
+from orchestrator.commands.spawning.spawn_replies import due_replies, note_ready
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.errors import DovecoteError
 from orchestrator.contracts.ids import AgentId, GroupFolder, RunId, TreeId

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from orchestrator.commands.stopping import stop_agents
+from orchestrator.commands.running.stopping import stop_agents
 from orchestrator.contracts.callers import HostCaller, OperatorCaller, caller_of
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.agents import Agent, AgentStatus

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.commands.groups import remove_group
+from orchestrator.commands.groups.groups import remove_group
 from orchestrator.contracts.callers import HostCaller
 from orchestrator.contracts.ids import GroupFolder, RunId
 from orchestrator.contracts.records.agents import EndReason

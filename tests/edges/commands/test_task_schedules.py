@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.commands.task_runs import claim_due
+from orchestrator.commands.running.task_runs import claim_due
 from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.tasks import RunStatus
 from orchestrator.contracts.wire.task_requests import (

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from orchestrator.commands.task_runs import claim_due
-from orchestrator.commands.waiting import WaitingWork
+from orchestrator.commands.running.task_runs import claim_due
+from orchestrator.commands.running.waiting import WaitingWork
 from orchestrator.contracts.records.tasks import (
     CatchUp,
     ContextMode,

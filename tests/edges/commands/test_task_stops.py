@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from orchestrator.commands.command import Context
-from orchestrator.commands.task_runs import stopped_runs
-from orchestrator.commands.tasks import cancel_task, pause_task
+from orchestrator.commands.running.task_runs import stopped_runs
+from orchestrator.commands.tasks.tasks import cancel_task, pause_task
 from orchestrator.contracts.callers import Caller, OperatorCaller, caller_of
 from orchestrator.contracts.records.agents import Agent, EndReason
 from orchestrator.contracts.records.tasks import CatchUp, ContextMode, RunStatus, ScheduleKind, TaskStatus

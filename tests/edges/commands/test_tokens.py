@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.commands.tokens import (
+from orchestrator.commands.agents.tokens import (
     TokenRefused,
     caller_of_token,
     prepare_token_dir,

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from orchestrator.commands.chat_texts import status_text
-from orchestrator.commands.usage_meter import StoredUsage
-from orchestrator.commands.usage_report import usage_by_day, usage_by_turn
+from orchestrator.commands.hearing.chat_texts import status_text
+from orchestrator.commands.usage.usage_meter import StoredUsage
+from orchestrator.commands.usage.usage_report import usage_by_day, usage_by_turn
 from orchestrator.contracts.ids import AgentId, GroupFolder, Jid
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.records.egress import ProviderCall

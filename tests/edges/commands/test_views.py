@@ -1,6 +1,6 @@
 """What people look at."""
 
-from orchestrator.commands.delivery import claim_next, note_sent
+from orchestrator.commands.saying.delivery import claim_next, note_sent
 from orchestrator.commands.views import chat_position, chat_view, status_view
 from orchestrator.contracts.ids import MessageId
 from orchestrator.contracts.records.messages import OutboxStatus, Receipt, TextSource

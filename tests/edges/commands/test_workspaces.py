@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.commands.workspaces import (
+from orchestrator.commands.spawning.workspaces import (
     approve_workspace,
     list_workspaces,
     propose_workspace,

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.commands.groups import NewGroup, add_group
+from orchestrator.commands.groups.groups import NewGroup, add_group
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller, HostCaller
 from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid

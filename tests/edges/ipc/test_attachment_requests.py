@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from orchestrator.commands.attachments import remove_ended, sweep_spool
-from orchestrator.commands.delivery import claim_next, note_refused, note_sent, note_unknown
+from orchestrator.commands.saying.attachments import remove_ended, sweep_spool
+from orchestrator.commands.saying.delivery import claim_next, note_refused, note_sent, note_unknown
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.messages import Receipt
 from tests.edges.ipc.conftest import World, running

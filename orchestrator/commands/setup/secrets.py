@@ -1,0 +1,54 @@
+"""The operator's credentials: set, listed by name, removed. No value ever comes back from here.
+
+They are files of their own, so none of this needs the store or a running orchestrator.
+"""
+
+import asyncio
+from collections.abc import Mapping
+
+from orchestrator.commands.setup.definitions import load_providers
+from orchestrator.contracts.errors import InvalidSettings
+from orchestrator.contracts.records.providers import SECRET_REFERENCE
+from orchestrator.contracts.secret_names import secret_name, secret_text
+from orchestrator.paths import Paths
+from orchestrator.settings.tree import Settings
+from orchestrator.store.secret_files import Keeping, KnownSecret
+from orchestrator.store.secret_values import SecretKeeper
+
+
+async def set_secret(keeper: SecretKeeper, name: str, typed: str, *, in_file: bool) -> Keeping:
+    """Keep a credential in the place of the one before; where it went.
+
+    in_file: not in the system's keyring, also where there is one. Raises InvalidRequest, Unavailable.
+    """
+    known, value = secret_name(name), secret_text(typed)
+    return await asyncio.to_thread(lambda: keeper.set(known, value, in_file=in_file))
+
+
+async def remove_secret(keeper: SecretKeeper, name: str) -> None:
+    """Forget a credential. Raises InvalidRequest, NotFound, Unavailable."""
+    known = secret_name(name)
+    await asyncio.to_thread(lambda: keeper.remove(known))
+
+
+async def list_secrets(keeper: SecretKeeper) -> list[Mapping[str, object]]:
+    """Names, when each was set, and where it is kept."""
+    return [_plain(each) for each in await asyncio.to_thread(keeper.known)]
+
+
+def wanted_secrets(paths: Paths, settings: Settings) -> frozenset[str]:
+    """The names that providers ask for. Blocks. Empty where the providers can't be read."""
+    try:
+        providers = load_providers(paths, settings).known.values()
+    except InvalidSettings:
+        return frozenset()
+    refs = [slot.secret_ref for provider in providers for slot in provider.slots]
+    return frozenset(ref.removeprefix(SECRET_REFERENCE) for ref in refs if ref.startswith(SECRET_REFERENCE))
+
+
+def _plain(secret: KnownSecret) -> Mapping[str, object]:
+    return {
+        "name": secret.name,
+        "setAt": secret.set_at.isoformat(timespec="seconds"),
+        "keptIn": "keyring" if secret.keeping is Keeping.KEYRING else "file",
+    }

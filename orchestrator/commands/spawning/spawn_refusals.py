@@ -1,0 +1,101 @@
+"""Why an agent is not started, and what the audit keeps of it. Source: docs/agents.md section 2."""
+
+from orchestrator.commands.command import Refusal
+from orchestrator.commands.services import Services
+from orchestrator.commands.spawning.spawn_wishes import PreparedSpawn
+from orchestrator.contracts.errors import Conflict, ErrorCode, Forbidden, NotFound
+from orchestrator.contracts.events import (
+    AuditEvent,
+    DepthLimitExceeded,
+    ParentNotFound,
+    ParentNotRunning,
+    TreeLimitExceeded,
+)
+from orchestrator.contracts.ids import AgentId, TreeId
+from orchestrator.contracts.records.agents import Agent
+from orchestrator.store import agents, event_log
+from orchestrator.store.database import Transaction
+
+_MAX_ID_CHARS = 128
+
+
+def parent_not_found(parent_id: AgentId) -> NotFound:
+    """The error for a parent that is not there, or that the caller may not know of."""
+    return NotFound(
+        f"There is no parent agent {parent_id[:_MAX_ID_CHARS]!r}.",
+        code=ErrorCode.PARENT_NOT_FOUND,
+        suggestion="See which agents there are with get_agent_status.",
+        details={"parentAgentId": parent_id[:_MAX_ID_CHARS]},
+    )
+
+
+def parent_not_running(parent: Agent, why: str | None = None) -> Conflict:
+    """The error for a parent that has ended, is being stopped, or has not begun."""
+    said = why or f"is {parent.status.value}"
+    return Conflict(
+        f"The parent agent {parent.agent_id} {said}, so it can start no agents.",
+        code=ErrorCode.PARENT_NOT_RUNNING,
+        suggestion="Start it without a parent, or below an agent that runs.",
+        details={"parentAgentId": parent.agent_id, "parentStatus": parent.status.value},
+    )
+
+
+def spawn_disabled() -> Forbidden:
+    """The error where agents may start no agents at all."""
+    return Forbidden(
+        "Nested spawning is disabled: agents may start no agents here.",
+        code=ErrorCode.SPAWN_DISABLED,
+        suggestion="Let an operator set spawn.enabled (ENABLE_RECURSIVE_SPAWN) to true.",
+    )
+
+
+def workspace_not_allowed(path: str) -> Forbidden:
+    """The error for a directory that is no root's; what lies there the caller may not find out."""
+    return Forbidden(
+        f"The workspace {path!r} is not in the allowlist.",
+        code=ErrorCode.WORKSPACE_NOT_ALLOWED,
+        suggestion="Propose it with manage_config; an operator allows it by: dovecote workspace approve PATH",
+        details={"workspacePath": path},
+    )
+
+
+def note_refused_spawn(tx: Transaction, services: Services, refusal: Refusal) -> None:
+    """Keep for the audit what the source document asks for; other refusals leave nothing."""
+    if not isinstance(refusal.prepared, PreparedSpawn):
+        return
+    found = _event(tx, refusal, refusal.prepared)
+    if found is not None:
+        tree_id, event = found
+        event_log.append(tx, tree_id, event, refusal.at)
+
+
+def _event(
+    tx: Transaction, refusal: Refusal, prepared: PreparedSpawn
+) -> tuple[TreeId | None, AuditEvent] | None:
+    details, parent_id = refusal.error.details, prepared.parent_id
+    parent = None if parent_id is None else agents.get(tx, parent_id)
+    match refusal.error.code:
+        case ErrorCode.PARENT_NOT_FOUND if parent_id is not None:
+            named = AgentId(parent_id[:_MAX_ID_CHARS])
+            return None, ParentNotFound(parent_agent_id=named)
+        case ErrorCode.PARENT_NOT_RUNNING if parent is not None:
+            status = parent.status.value
+            event = ParentNotRunning(parent_agent_id=parent.agent_id, parent_status=status)
+            return parent.tree_id, event
+        case ErrorCode.DEPTH_EXCEEDED if parent is not None:
+            most = _whole(details["max"])
+            depth = DepthLimitExceeded(depth=parent.depth, max_depth=most, tree_id=parent.tree_id)
+            return parent.tree_id, depth
+        case ErrorCode.QUOTA_EXCEEDED if parent is not None:
+            full = TreeLimitExceeded(
+                total_agents=_whole(details["current"]),
+                max_agents=_whole(details["max"]),
+                tree_id=parent.tree_id,
+            )
+            return parent.tree_id, full
+    return None
+
+
+def _whole(value: object) -> int:
+    assert isinstance(value, int)
+    return value

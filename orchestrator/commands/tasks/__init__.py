@@ -1,0 +1,1 @@
+"""What is to be done later: `tasks` makes and changes it, `task_views` shows it."""
