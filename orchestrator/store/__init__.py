@@ -1,8 +1,8 @@
 """What survives a kill: the SQLite store, group folders, and the one way onto hostile ground.
 
-`database` is the one writer and the readers; `instance_lock`, `opening` and `migrate` come before it,
-`failures` tells a sick disk from a wrong statement, `times` is how instants are kept. One module holds each
-aggregate, its SQL beside the functions that run it. Of chats: `groups`, `chats`, `members`, `contacts` (who
+`database` is the one writer and the readers, `views` the slow ones; `instance_lock`, `opening` and `migrate`
+come before it, `failures` tells a sick disk from a wrong statement, `times` is how instants are kept. One
+module holds each aggregate, its SQL beside the functions that run it. Of chats: `groups`, `chats`, `members`, `contacts` (who
 is who), `messages` with `message_edits` and `message_views`, `bounds` (what is counted), `waiting_words`
 (said to Dovecote, not done yet), `outbox`, `notices` (what is told once). Of agents: `agents`, `sessions`,
 `trees` (with `lineage`), `spawns` (with `spawn_places`), `waits`, `requests`, `questions`, `proposals`,

@@ -20,6 +20,7 @@ from orchestrator.contracts.seams import Topic
 from orchestrator.store.failures import is_storage_failure, unavailable
 from orchestrator.store.migrate import Migration, migrate, shipped_migrations
 from orchestrator.store.opening import open_store
+from orchestrator.store.views import Views, read_only_uri
 
 T = TypeVar("T")
 Parameters = Mapping[str, object] | Sequence[object]
@@ -157,12 +158,13 @@ class _Job:
 
 
 class Database:
-    """The store. Made by `open`; `run` writes, `reader` reads, `close` waits for what is queued."""
+    """The store. Made by `open`; `run` writes, `reader` and `view` read, `close` waits for what is queued."""
 
     def __init__(
         self,
         connection: sqlite3.Connection,
         readers: Sequence[aiosqlite.Connection],
+        views: Views,
         on_wake: Callable[[Topic], None] | None,
     ) -> None:
         self._connection = connection
@@ -174,6 +176,7 @@ class Database:
         self._is_working = False
         self._is_closed = False
         self._readers = readers
+        self._views = views
         self._free_readers: asyncio.LifoQueue[aiosqlite.Connection] = asyncio.LifoQueue()
         for reader in readers:
             self._free_readers.put_nowait(reader)
@@ -214,7 +217,7 @@ class Database:
                 await reader.close()
             connection.close()
             raise
-        return cls(connection, readers, on_wake)
+        return cls(connection, readers, Views(path, cached_statements=CACHED_STATEMENTS), on_wake)
 
     async def run(self, body: Callable[[Transaction], T]) -> T:
         """What `body` returns, once all it wrote is durable. Bodies run in the order of the calls.
@@ -234,6 +237,16 @@ class Database:
             self._executor.submit(self._work)
         result: T = await job.future
         return result
+
+    async def view(self, body: Callable[[Transaction], T]) -> T:
+        """What `body` finds in one committed state; it can write nothing, and writers do not wait for it.
+
+        For what takes several queries or makes much of what they find. Raises what it raises, Unavailable
+        when the store cannot be read.
+        """
+        if self._is_closed:
+            raise Unavailable("The store is closed: Dovecote is stopping.")
+        return await self._views.look(lambda connection: body(Transaction(connection)))
 
     @contextlib.asynccontextmanager
     async def reader(self) -> AsyncIterator[Reader]:
@@ -258,6 +271,7 @@ class Database:
             return
         for reader in self._readers:
             await reader.close()
+        await self._views.close()
         # The executor takes this after the work that is queued, also when we are cancelled here.
         closing = self._executor.submit(self._connection.close)
         self._executor.shutdown(wait=False)
@@ -324,16 +338,25 @@ class Database:
                 self._on_wake(topic)
 
 
+@contextlib.asynccontextmanager
+async def looking_at(path: Path) -> AsyncIterator[Reader]:
+    """A reader of the store at `path`, whoever writes it; nothing is made or brought up to date.
+
+    Raises Unavailable where it cannot be read.
+    """
+    connection = await _open_reader(path)
+    try:
+        yield Reader(connection)
+    finally:
+        await connection.close()
+
+
 async def _open_reader(path: Path) -> aiosqlite.Connection:
     try:
         connection = await aiosqlite.connect(
-            _read_only_uri(path), uri=True, cached_statements=CACHED_STATEMENTS
+            read_only_uri(path), uri=True, cached_statements=CACHED_STATEMENTS
         )
     except sqlite3.Error as error:
         raise unavailable("open for reading", error) from error
     connection.row_factory = sqlite3.Row
     return connection
-
-
-def _read_only_uri(path: Path) -> str:
-    return f"{path.absolute().as_uri()}?mode=ro"

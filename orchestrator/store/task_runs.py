@@ -1,6 +1,8 @@
 """Executions of tasks: a slot is claimed once, whatever happens to the process that claimed it."""
 
+import json
 import sqlite3
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
@@ -15,6 +17,11 @@ VALUES (:run_id, :task_id, :planned_ms, :status, :claimed_ms, :due_ms, :ended_ms
 ON CONFLICT (task_id, planned_ms) DO NOTHING
 """
 GET: Final = "SELECT * FROM task_runs WHERE run_id = :run_id"
+TITLES: Final = """
+SELECT run.run_id, task.title FROM json_each(:run_ids)
+  JOIN task_runs AS run ON run.run_id = json_each.value
+  JOIN tasks AS task ON task.task_id = run.task_id
+"""
 OF_AGENT: Final = "SELECT * FROM task_runs WHERE agent_id = :agent_id"
 CLAIMED_OF_TASK: Final = """
 SELECT * FROM task_runs INDEXED BY task_runs_open
@@ -75,6 +82,12 @@ def get(tx: Transaction, run_id: RunId) -> TaskRun | None:
     """One run."""
     row = tx.one(GET, {"run_id": run_id})
     return None if row is None else _run(row)
+
+
+def titles(tx: Transaction, run_ids: Iterable[RunId]) -> dict[RunId, str]:
+    """What the tasks of these runs are called; of those that are still known."""
+    rows = tx.all(TITLES, {"run_ids": json.dumps(list(run_ids))})
+    return {RunId(row["run_id"]): row["title"] for row in rows}
 
 
 def of_agent(tx: Transaction, agent_id: AgentId) -> TaskRun | None:

@@ -1,6 +1,6 @@
 """What happens to agents goes into the event log here, in the transaction in which it happens."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Final
 
@@ -20,7 +20,7 @@ from orchestrator.contracts.records.agents import Agent, AgentStatus
 from orchestrator.contracts.records.spawns import SpawnRecord, SpawnResult, StopReason
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.text_cleaning import cap_text, clean_text
-from orchestrator.store import agents, event_log, spawns, task_runs, tasks
+from orchestrator.store import agents, event_log, spawns, task_runs
 from orchestrator.store.database import Transaction
 from orchestrator.store.group_folders import group_workspace
 
@@ -61,11 +61,21 @@ def note_started(tx: Transaction, services: Services, agent: Agent, *, at: datet
 
 def task_of(tx: Transaction, agent: Agent, spawn: SpawnRecord | None) -> str:
     """What an agent is for: the task that it was spawned with, a scheduled one's title, or its chat."""
-    if spawn is not None:
-        return spawn.task
-    run = None if agent.task_run_id is None else task_runs.get(tx, agent.task_run_id)
-    task = None if run is None else tasks.get(tx, run.task_id)
-    return f"Answer {agent.chat_jid}" if task is None else task.title
+    return tasks_of(tx, [agent], {} if spawn is None else {agent.agent_id: spawn})[agent.agent_id]
+
+
+def tasks_of(
+    tx: Transaction, found: Iterable[Agent], known: Mapping[AgentId, SpawnRecord]
+) -> dict[AgentId, str]:
+    """As `task_of`, of many at once. known: what those of them were spawned with that were spawned."""
+    others = [agent for agent in found if agent.agent_id not in known]
+    runs = [agent.task_run_id for agent in others if agent.task_run_id is not None]
+    titles = task_runs.titles(tx, runs) if runs else {}
+    told = {agent_id: spawn.task for agent_id, spawn in known.items()}
+    for agent in others:
+        title = None if agent.task_run_id is None else titles.get(agent.task_run_id)
+        told[agent.agent_id] = f"Answer {agent.chat_jid}" if title is None else title
+    return told
 
 
 def note_said(

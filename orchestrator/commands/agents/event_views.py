@@ -55,7 +55,7 @@ async def sight_of(services: Services, caller: Caller | ApiCaller) -> EventSight
     """What the caller may see: an agent itself and what is below it, everybody else all. Raises NotFound."""
     if not isinstance(caller, AgentCaller):
         return ALL_EVENTS
-    below = await services.db.run(lambda tx: lineage.subtree(tx, caller.agent_id))
+    below = await services.db.view(lambda tx: lineage.subtree(tx, caller.agent_id))
     if not below:
         raise NotFound(f"There is no agent {caller.agent_id!r}.", code=ErrorCode.NOT_FOUND)
     return EventSight(tree_id=below[0].tree_id, agents=frozenset(each.agent_id for each in below))

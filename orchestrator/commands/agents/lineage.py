@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
-from orchestrator.commands.agents.agent_events import task_of
+from orchestrator.commands.agents.agent_events import tasks_of
 from orchestrator.commands.agents.agent_sight import may_see, seen_agent
 from orchestrator.commands.agents.event_views import utc_ms
 from orchestrator.commands.command import Command, Context
@@ -50,7 +50,7 @@ async def agent_views(
     Of an agent: itself and what came of it; of everybody else: the newest of all, live ones first. Raises
     NotFound.
     """
-    return await services.db.run(lambda tx: _seen(tx, services, caller, agent_id))
+    return await services.db.view(lambda tx: _seen(tx, services, caller, agent_id))
 
 
 async def tree_view(
@@ -61,7 +61,7 @@ async def tree_view(
     agent_id: str | None = None,
 ) -> TreeView:
     """One tree, by its id or by an agent in it; for an agent its own, from itself down. Raises NotFound."""
-    return await services.db.run(
+    return await services.db.view(
         lambda tx: _tree_view(tx, services, caller, tree_id=tree_id, agent_id=agent_id)
     )
 
@@ -207,6 +207,8 @@ def _brief(spawn: SpawnRecord) -> SpawnRecord:
     files = None if result is None else result.files_modified
     if result is not None and files is not None and len(files) > _LISTED_FILES:
         result = replace(result, files_modified=files[:_LISTED_FILES])
+    if result is spawn.result and len(spawn.task) <= _LISTED_TASK_CHARS:
+        return spawn
     return replace(spawn, task=spawn.task[:_LISTED_TASK_CHARS], result=result)
 
 
@@ -231,13 +233,15 @@ def _views(
     waits_for: dict[AgentId, list[AgentId]] = {}
     for wait in waits.all_waits(tx):
         waits_for.setdefault(wait.waiter, []).append(wait.awaited)
+    told = tasks_of(tx, found, known)
+    folders = {agent.group for agent in found}
+    homes = {folder: str(group_workspace(services.paths.groups, folder)) for folder in folders}
     return tuple(
         _view(
-            tx,
-            services,
             agent,
-            known.get(agent.agent_id),
-            workspace=WORKSPACE_TARGET if for_agent else None,
+            spawn := known.get(agent.agent_id),
+            task=told[agent.agent_id],
+            workspace=WORKSPACE_TARGET if for_agent else spawn.workspace if spawn else homes[agent.group],
             children=children.get(agent.agent_id, ()),
             waits_for=waits_for.get(agent.agent_id, ()),
         )
@@ -246,24 +250,22 @@ def _views(
 
 
 def _view(
-    tx: Transaction,
-    services: Services,
     agent: Agent,
     spawn: SpawnRecord | None,
     *,
-    workspace: str | None,
+    task: str,
+    workspace: str,
     children: Sequence[AgentId],
     waits_for: Sequence[AgentId],
 ) -> AgentView:
-    own = str(group_workspace(services.paths.groups, agent.group))
     return AgentView(
         agent_id=agent.agent_id,
         tree_id=agent.tree_id,
         kind=agent.kind.value,
         status=agent.status,
-        task=task_of(tx, agent, spawn),
+        task=task,
         name=None if spawn is None else spawn.name,
-        workspace=workspace or (own if spawn is None else spawn.workspace),
+        workspace=workspace,
         writable_paths=() if spawn is None else spawn.writable_paths,
         group=agent.group,
         provider=agent.provider,

@@ -209,7 +209,7 @@ async def token_view(services: Services, agent_id: str) -> Mapping[str, object]:
         )
         return shown(token)
 
-    return await services.db.run(body)
+    return await services.db.view(body)
 
 
 async def _ring(services: Services) -> KeyRing:

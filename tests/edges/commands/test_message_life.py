@@ -16,6 +16,7 @@ from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.wire.container_io import TurnStatus
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
+from orchestrator.settings.tree import BoundSettings, Settings
 from tests.edges.commands.conftest import Desk, open_desk
 from tests.support.store_rows import CHAT
 
@@ -57,9 +58,11 @@ class MessageLife(RuleBasedStateMachine):
 
     @initialize()
     def open(self) -> None:
-        """A desk in a home of its own."""
+        """A desk in a home of its own. The bounds are off: they have tests of their own."""
         home = self.stack.enter_context(tempfile.TemporaryDirectory(prefix="dove-"))
         self.desk: Desk = self.run(self.stack.enter_async_context(open_desk(Path(home))))
+        bounds = BoundSettings(triggers_per_sender=0, turns_per_chat=0, bot_turns_in_a_row=0)
+        self.desk.set_settings(Settings(bounds=bounds))
 
     def run(self, work: Any) -> Any:
         """Run it to its end."""
