@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from orchestrator.app import SystemClock
+from orchestrator.app.parts import SystemClock
 from orchestrator.cli.chat_lines import LineChat
 from orchestrator.cli.ended import fault_of
 from orchestrator.cli.home import Home, make_home, open_home

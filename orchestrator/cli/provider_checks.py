@@ -13,7 +13,7 @@ from typing import Final
 import httpx
 import structlog
 
-from orchestrator.app import SystemClock
+from orchestrator.app.parts import SystemClock
 from orchestrator.cli.agents import secrets_of
 from orchestrator.cli.findings import Finding, Health, broken, doubtful, well
 from orchestrator.cli.home import Home, open_home

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import structlog
 
-from orchestrator.app import SystemClock, running
+from orchestrator.app.parts import SystemClock
+from orchestrator.app.running import running
 from orchestrator.cli.ended import fault_of
 from orchestrator.cli.home import Home, make_home, open_home
 from orchestrator.cli.logging_setup import logging_to

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
 from orchestrator.api.chat_watch import ChatNews, ChatPlace, ChatStart
-from orchestrator.app import running
+from orchestrator.app.running import running
 from orchestrator.cli.client import ApiClient, NotRunning, running_client
 from orchestrator.cli.console_link import ConsoleLink, HttpLink, LocalLink
 from orchestrator.cli.home import Home

@@ -4,7 +4,7 @@ import contextlib
 import os
 from collections.abc import AsyncIterator, Sequence
 
-from orchestrator.app import NoCheckpoints, SystemClock
+from orchestrator.app.parts import NoCheckpoints, SystemClock
 from orchestrator.cli.home import Home
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import AgentId, Jid

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from orchestrator.app import SystemClock
+from orchestrator.app.parts import SystemClock
 from orchestrator.channels.whatsapp.channel import ChildOptions, child_command
 from orchestrator.channels.whatsapp.lines import (
     VERSION,

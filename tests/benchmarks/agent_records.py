@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from statistics import median
 from typing import Final
 
-from orchestrator.app import NoCheckpoints, SystemClock
+from orchestrator.app.parts import NoCheckpoints, SystemClock
 from orchestrator.cli.store_services import NoAgents
 from orchestrator.cli.tree_lines import tree_lines
 from orchestrator.commands.agents.agent_events import note_said

@@ -6,7 +6,9 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.app import App, Replacements, running
+from orchestrator.app.doors import App
+from orchestrator.app.parts import Replacements
+from orchestrator.app.running import running
 from orchestrator.commands.groups.groups import NewGroup, add_group
 from orchestrator.contracts.callers import HostCaller
 from orchestrator.contracts.errors import DovecoteError

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from orchestrator.app import SystemClock, make_hints
+from orchestrator.app.ground import make_hints
+from orchestrator.app.parts import SystemClock
 from orchestrator.cli.store_services import NoAgents
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller

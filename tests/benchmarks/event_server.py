@@ -20,7 +20,7 @@ import structlog
 from orchestrator.api.credentials import Credentials
 from orchestrator.api.operator_token import ensure_operator_token
 from orchestrator.api.server import ApiServer
-from orchestrator.app import NoCheckpoints, SystemClock
+from orchestrator.app.parts import NoCheckpoints, SystemClock
 from orchestrator.channels.console import ConsoleChannel
 from orchestrator.cli.store_services import NoAgents
 from orchestrator.commands.services import Services

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import App
+from orchestrator.app.doors import App
 from orchestrator.contracts.records.egress import FORWARDER_PORT, Secret
 from orchestrator.contracts.records.launch import WORKSPACE_TARGET
 from orchestrator.core.wording import Say, say

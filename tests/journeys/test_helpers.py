@@ -1,6 +1,6 @@
 """The first five minutes: without a model, somebody in the terminal has helpers, sees them and stops them."""
 
-from orchestrator.app import App
+from orchestrator.app.doors import App
 from orchestrator.contracts.ids import Jid
 from tests.support.eventually import eventually
 from tests.support.home_on_disk import HomeOnDisk

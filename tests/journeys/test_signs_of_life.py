@@ -1,6 +1,6 @@
 """How a chat sees that the assistant is at work, and what its clocks do. Source: contracts.md 2 and 6."""
 
-from orchestrator.app import App
+from orchestrator.app.doors import App
 from orchestrator.core.wording import Say, say
 from tests.support.eventually import eventually
 from tests.support.home_on_disk import ECHO, HomeOnDisk

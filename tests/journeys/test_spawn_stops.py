@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.app import App
+from orchestrator.app.doors import App
 from orchestrator.commands.running.stopping import stop_agents
 from orchestrator.commands.spawning.spawning import spawn_for
 from orchestrator.contracts.callers import OperatorCaller

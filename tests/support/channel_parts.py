@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from orchestrator.app import SystemClock
+from orchestrator.app.parts import SystemClock
 from orchestrator.channels.base import ChannelParts
 from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.channels import ChannelHealth, ChannelState

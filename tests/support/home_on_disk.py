@@ -10,7 +10,9 @@ from typing import Any, Final
 
 import docker
 
-from orchestrator.app import App, Replacements, SystemClock, running
+from orchestrator.app.doors import App
+from orchestrator.app.parts import Replacements, SystemClock
+from orchestrator.app.running import running
 from orchestrator.cli.home import Home, make_home, open_home
 from orchestrator.cli.logging_setup import logging_to
 from orchestrator.cli.store_services import open_store_services

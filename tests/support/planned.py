@@ -3,7 +3,8 @@
 from datetime import timedelta
 from typing import Any
 
-from orchestrator.app import App, SystemClock
+from orchestrator.app.doors import App
+from orchestrator.app.parts import SystemClock
 from orchestrator.cli.store_services import open_store_services
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import GroupFolder, Jid

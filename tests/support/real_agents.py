@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from orchestrator.app import App
+from orchestrator.app.doors import App
 from orchestrator.runners.agent_programs import PARTS
 from orchestrator.store.secret_values import SecretKeeper
 from tests.support.eventually import eventually

@@ -12,7 +12,8 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
-from orchestrator.app import NoCheckpoints, Replacements, running
+from orchestrator.app.parts import NoCheckpoints, Replacements
+from orchestrator.app.running import running
 from orchestrator.cli.ended import fault_of
 from orchestrator.cli.home import Home, make_home, open_home
 from orchestrator.cli.logging_setup import logging_to

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from orchestrator.app import SystemClock
+from orchestrator.app.parts import SystemClock
 
 
 class ShiftedClock:

@@ -5,7 +5,9 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from random import Random
 from typing import Final
 
-from orchestrator.app import App, Replacements, running
+from orchestrator.app.doors import App
+from orchestrator.app.parts import Replacements
+from orchestrator.app.running import running
 from orchestrator.channels.base import ChannelParts
 from orchestrator.channels.whatsapp.bridge import BridgeRule
 from orchestrator.channels.whatsapp.channel import ChannelPlan, WhatsAppChannel

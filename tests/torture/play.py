@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from orchestrator.app import SystemClock
+from orchestrator.app.parts import SystemClock
 from tests.support.eventually import eventually
 from tests.support.home_on_disk import HomeOnDisk
 from tests.support.orchestrator_process import OrchestratorProcess

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from starlette.websockets import WebSocket
 
 from orchestrator.api.live_events import serve_events
-from orchestrator.app import NoCheckpoints, SystemClock
+from orchestrator.app.parts import NoCheckpoints, SystemClock
 from orchestrator.commands.agents.event_views import ALL_EVENTS, EventSight
 from orchestrator.commands.services import Services
 from orchestrator.contracts.events import AgentLogged, ChildSpawned, Event, EventClass

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import NoCheckpoints
+from orchestrator.app.parts import NoCheckpoints
 from orchestrator.commands.hearing.said_words import bury_left, do_left_words
 from orchestrator.commands.running.remains import Remains
 from orchestrator.commands.saying.questions import ask

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from orchestrator.app import SystemClock
+from orchestrator.app.parts import SystemClock
 from orchestrator.engine.disk_floor import DiskFloor
 from tests.support.small_disk import small_disk
 

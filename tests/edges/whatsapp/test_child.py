@@ -240,7 +240,7 @@ async def test_a_file_is_uploaded_for_the_kind_that_it_is_shown_as(
 
 def test_the_orchestrator_loads_neither_the_library_nor_a_channel_that_is_off() -> None:
     script = (
-        "import sys, orchestrator.app, orchestrator.cli.main\n"
+        "import sys, orchestrator.app.running, orchestrator.cli.main\n"
         "assert not [name for name in sys.modules if 'whatsapp.' in name and 'channels' in name]\n"
         "import orchestrator.channels.whatsapp.channel\n"
         "assert not [name for name in sys.modules if name.split('.')[0] in ('neonize', 'magic')]\n"

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from structlog.testing import capture_logs
 
-from orchestrator.app import SystemClock
+from orchestrator.app.parts import SystemClock
 from orchestrator.channels.whatsapp.bridge import Bridge
 from orchestrator.channels.whatsapp.lines import LinkState
 from orchestrator.contracts.errors import Unavailable

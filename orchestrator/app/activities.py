@@ -1,0 +1,74 @@
+"""What is always at work in a running Dovecote."""
+
+import asyncio
+
+import structlog
+
+from orchestrator.app.ground import Ground
+from orchestrator.app.house import House
+from orchestrator.commands.groups.group_requests import make_missing_folders
+from orchestrator.commands.running.stopping import stop_agents
+from orchestrator.commands.services import Services
+from orchestrator.contracts.callers import HostCaller
+from orchestrator.engine.activities import Activities
+from orchestrator.engine.alarm import AlarmClock
+from orchestrator.engine.chat_directory import ChatDirectory
+from orchestrator.engine.event_feed import EventFeed
+from orchestrator.engine.housekeeping import Housekeeping
+from orchestrator.engine.left_words import LeftWords
+from orchestrator.engine.operator_alerts import OperatorAlerts
+from orchestrator.engine.outbox_sender import OutboxSender
+from orchestrator.engine.room_watch import RoomWatch
+from orchestrator.engine.router import Router
+from orchestrator.engine.snapshots import SnapshotKeeper
+from orchestrator.engine.supervisor import Stop, Supervisor
+from orchestrator.engine.token_keeper import TokenKeeper
+from orchestrator.engine.tree_watch import TreeWatch
+from orchestrator.paths import Paths
+from orchestrator.runners.program_pruning import prune_programs
+
+_log = structlog.get_logger(__name__)
+
+
+def start_activities(
+    activities: Activities, house: House, ground: Ground, outbox: OutboxSender, events: EventFeed
+) -> "list[asyncio.Task[None]]":
+    """Start them all. Without a vital one the process ends; a replaceable one is started again."""
+    services, queue = house.services, house.queue
+    trees = TreeWatch(services, house.ledger, live=lambda: queue.live_groups, stop=queue.stop_group)
+    supervisor = Supervisor(services, queue, stop=_stopper(services))
+    vital = {
+        "queue": lambda: queue.run(ground.run_parts, ground.adopted),
+        "intake": ground.boxes.run,
+        "outbox": outbox.run,
+        "router": Router(services, queue).run,
+        "alarm": AlarmClock(services).run,
+        "left words": LeftWords(services).run,
+        "supervisor": supervisor.run,
+        "snapshots": SnapshotKeeper(services, queue).run,
+        "housekeeping": Housekeeping(services).run,
+        "tokens": TokenKeeper(services).run,
+        "trees": trees.run,
+        "room": RoomWatch(services, house.floor, queue, trees).run,
+    }
+    replaceable = {
+        "alerts": OperatorAlerts(services).run,
+        "event feed": events.run,
+        "group folders": lambda: make_missing_folders(services),
+        "old programs": lambda: _prune_old_programs(services.paths),
+        "chat directory": ChatDirectory(services, house.channels).run,
+    }
+    return [
+        *(activities.start_vital(name, run) for name, run in vital.items()),
+        *(activities.start_replaceable(name, run) for name, run in replaceable.items()),
+    ]
+
+
+def _stopper(services: Services) -> Stop:
+    return lambda agent_id, reason: stop_agents(services, HostCaller(), agent_id, reason)
+
+
+async def _prune_old_programs(paths: Paths) -> None:
+    gone = await asyncio.to_thread(prune_programs, paths.programs)
+    if gone:
+        _log.info("programs.pruned", count=len(gone))

@@ -1,0 +1,86 @@
+"""The doors people and programs come in by: the last to open, the first to close."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+
+from orchestrator.api.credentials import Credentials
+from orchestrator.api.operator_token import ensure_operator_token
+from orchestrator.api.server import ApiServer
+from orchestrator.channels.console import ConsoleChannel
+from orchestrator.commands.hearing.chat import receive_message
+from orchestrator.commands.services import Services
+from orchestrator.contracts.records.messages import InboundMessage
+from orchestrator.contracts.seams import Channel, Topic
+from orchestrator.engine.activities import Activities, Activity
+from orchestrator.engine.channel_set import ChannelSet
+from orchestrator.engine.event_feed import EventFeed
+from orchestrator.engine.group_queue import GroupQueue
+from orchestrator.engine.outbox_sender import OutboxSender
+
+_log = structlog.get_logger(__name__)
+
+_FLUSH_S: Final = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class App:
+    """A running Dovecote. runner_line: which runner was chosen and why, for people."""
+
+    services: Services
+    console: ConsoleChannel
+    channels: ChannelSet
+    queue: GroupQueue
+    outbox: OutboxSender
+    activities: Activities
+    events: EventFeed
+    runner_line: str
+
+
+async def open_doors(app: App, *, serves_api: bool) -> "list[asyncio.Task[None]]":
+    """Connect the channels, then serve the API: the last to open, the first to close."""
+    services, activities = app.services, app.activities
+    doors = [
+        activities.start_replaceable(f"channel {channel.name}", _connector(app, channel))
+        for channel in app.channels.all
+        if channel is not app.console
+    ]
+    await _connector(app, app.console)()
+    if serves_api:
+        token = await asyncio.to_thread(ensure_operator_token, services.paths.operator_token)
+        server = ApiServer(
+            services=services,
+            door=app.console,
+            credentials=Credentials(token, services),
+            socket_path=services.paths.socket,
+            live=app.events,
+        )
+        doors.append(activities.start_replaceable("api", server.run))
+    return doors
+
+
+def _connector(app: App, channel: Channel) -> Activity:
+    async def connect() -> None:
+        async def inbox(message: InboundMessage) -> None:
+            await receive_message(app.services, message, channel.name)
+
+        await channel.connect(inbox)
+        app.services.wakeups.wake(Topic.OUTBOX)
+        app.services.wakeups.wake(Topic.CHATS)
+
+    return connect
+
+
+async def close_doors(app: App, doors: "list[asyncio.Task[None]]") -> None:
+    """Stop accepting, let turns finish, stop agents, flush the outbox; each in bounded time."""
+    settings = app.services.settings
+    _log.info("shutdown.started", grace_s=settings.shutdown_grace_s)
+    for door in doors:
+        door.cancel()
+    await app.queue.close_all(grace_s=settings.shutdown_grace_s)
+    await app.outbox.flush(within_s=_FLUSH_S)
+    for channel in app.channels.all:
+        await channel.close()
+    _log.info("shutdown.done")
