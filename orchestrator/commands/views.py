@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from orchestrator.commands.running.turns import HOLDING
+from orchestrator.commands.running.incidents import HOLDING
 from orchestrator.commands.services import Services
 from orchestrator.commands.usage.budgets import FULL
 from orchestrator.contracts.ids import Jid, MessageId

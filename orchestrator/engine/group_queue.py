@@ -5,7 +5,7 @@ from collections.abc import Collection, Coroutine, Sequence
 
 import structlog
 
-from orchestrator.commands.running.turns import note_no_room
+from orchestrator.commands.running.incidents import note_no_room
 from orchestrator.commands.running.waiting import WaitingWork
 from orchestrator.commands.services import Services
 from orchestrator.commands.usage.budgets import note_violation

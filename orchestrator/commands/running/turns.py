@@ -1,70 +1,31 @@
 """The life of a turn: begun, its pairs taken, ended well or badly."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
 
+from orchestrator.commands.running.incidents import (
+    Incident,
+    hold,
+    incident_of,
+    note_answered,
+    note_progress,
+)
 from orchestrator.commands.running.task_runs import end_run_with_turn, note_output
-from orchestrator.commands.saying.operator_alerts import tell_operators
 from orchestrator.commands.saying.outgoing import OutgoingText, queue_notice, queue_text
 from orchestrator.commands.saying.questions import withdraw_questions
 from orchestrator.commands.services import Services
-from orchestrator.commands.usage.budget_notes import SPENT as BUDGET_INCIDENT
-from orchestrator.contracts.ids import Jid, MessageId, TurnId
-from orchestrator.contracts.records.agents import Agent, TurnOutcome
+from orchestrator.contracts.ids import MessageId, TurnId
+from orchestrator.contracts.records.agents import Agent, Turn, TurnOutcome
 from orchestrator.contracts.records.messages import MessageStatus, StoredMessage, TextSource
 from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnStarted, TurnStatus
-from orchestrator.core.agents.provider_trouble import ProviderTrouble, trouble_of
-from orchestrator.core.backoff import delay_s
-from orchestrator.core.chat.death import FIRST_WAIT_S, DeathCause, after_death
+from orchestrator.core.chat.death import DeathCause, after_death
 from orchestrator.core.states.message import MESSAGE, MessageEvent
 from orchestrator.core.wording import Say
-from orchestrator.store import agents, messages, notices, outbox, sessions
+from orchestrator.store import agents, messages, outbox
 from orchestrator.store import waits as open_waits
 from orchestrator.store.database import Transaction
-
-MOST_HOLD_S: Final = 300.0
-LONGEST_WAIT: Final = timedelta(seconds=MOST_HOLD_S)
-"""Nothing makes a message wait longer than a hold does at a time."""
-HOLD_FOR: Final = timedelta(hours=24)
-HOLD_FOR_A_BUDGET: Final = timedelta(days=32)
-"""A budget may be one of a month."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Incident:
-    """A failure that is not a message's own. told_from: at which occurrence in a row the chat is told.
-
-    sentence: None where whoever notices it tells of it. hold_for: how long messages wait for its end.
-    """
-
-    name: str
-    sentence: Say | None
-    told_from: int
-    hold_for: timedelta = HOLD_FOR
-
-
-NO_START: Final = Incident(name="start", sentence=Say.CANNOT_START, told_from=3)
-"""A start may fail once or twice by chance."""
-NOT_SET_UP: Final = Incident(name="setup", sentence=Say.NOT_SET_UP, told_from=1)
-NO_ROOM: Final = Incident(name="disk", sentence=Say.NO_ROOM, told_from=1)
-NO_PROVIDER: Final = Incident(name="provider", sentence=Say.PROVIDER_TROUBLE, told_from=1)
-REFUSED: Final = Incident(name="refused", sentence=Say.PROVIDER_REFUSES, told_from=1)
-NO_BUDGET: Final = Incident(name=BUDGET_INCIDENT, sentence=None, told_from=1, hold_for=HOLD_FOR_A_BUDGET)
-"""The meter tells of it."""
-
-
-_TROUBLES: Final[Mapping[ProviderTrouble, Incident]] = {
-    ProviderTrouble.BUSY: NO_PROVIDER,
-    ProviderTrouble.REFUSES: REFUSED,
-    ProviderTrouble.SPENT: NO_BUDGET,
-}
-_SETUP_DETAILS: Final = "setup-details"
-_REFUSED_DETAILS: Final = "refused-details"
-HOLDING: Final = (NO_START, NOT_SET_UP, NO_ROOM, NO_PROVIDER, REFUSED, NO_BUDGET)
-"""What messages of a chat may wait for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,29 +134,58 @@ def end_turn(
     )
     if turn is None:
         return
-    given = [each for each in messages.of_agent(tx, agent.agent_id) if _is_in(each, turn_id)]
-    has_effects = turn.effects > 0
-    incident = None
-    # Some programs end well, and in silence, where their provider let them down.
-    is_silent = event.status is TurnStatus.SUCCESS and not has_effects and provider_failure is not None
-    if event.status is TurnStatus.ERROR or is_silent:
-        code = None if event.error is None else event.error.code
-        incident = incident_of(tx, services, agent, code, provider_failure, at=at)
-    if event.status is TurnStatus.SUCCESS and incident is None:
-        _settle_well(tx, services, agent, turn_id, given, has_effects=has_effects, at=at)
-    elif incident is not None and not has_effects:
-        hold(tx, services, agent, given, incident=incident, at=at)
-    else:
-        cause = cancelled_by if event.status is TurnStatus.CANCELLED else DeathCause.AGENT
-        break_off(tx, services, agent, given, has_effects=has_effects, cause=cause, at=at)
+    incident = _incident_in(tx, services, agent, event, turn, provider_failure, at=at)
+    _settle(tx, services, agent, event, turn, incident, cancelled_by=cancelled_by, at=at)
     if agent.task_run_id is not None:
-        waits = incident is not None and not has_effects
+        waits = incident is not None and not turn.effects
         end_run_with_turn(tx, services, agent, event, waits=waits, at=at)
     agents.end_joined_turns(tx, agent.agent_id, at=at)
     if open_waits.end_of_waiter(tx, agent.agent_id):
         tx.wake(Topic.AGENTS)
     withdraw_questions(tx, services, agent.agent_id, at=at)
     note_progress(tx, agent.chat_jid)
+
+
+def _incident_in(
+    tx: Transaction,
+    services: Services,
+    agent: Agent,
+    event: TurnEnded,
+    turn: Turn,
+    provider_failure: str | None,
+    *,
+    at: datetime,
+) -> Incident | None:
+    """What the turn failed by that is not its own. Some programs end well, and in silence, where their
+    provider let them down."""
+    is_silent = event.status is TurnStatus.SUCCESS and not turn.effects and provider_failure is not None
+    if event.status is not TurnStatus.ERROR and not is_silent:
+        return None
+    code = None if event.error is None else event.error.code
+    return incident_of(tx, services, agent, code, provider_failure, at=at)
+
+
+def _settle(
+    tx: Transaction,
+    services: Services,
+    agent: Agent,
+    event: TurnEnded,
+    turn: Turn,
+    incident: Incident | None,
+    *,
+    cancelled_by: DeathCause,
+    at: datetime,
+) -> None:
+    """Bring the messages of an ended turn to where its end leaves them."""
+    given = [each for each in messages.of_agent(tx, agent.agent_id) if _is_in(each, turn.turn_id)]
+    has_effects = turn.effects > 0
+    if event.status is TurnStatus.SUCCESS and incident is None:
+        _settle_well(tx, services, agent, turn.turn_id, given, has_effects=has_effects, at=at)
+    elif incident is not None and not has_effects:
+        hold(tx, services, agent, given, incident=incident, at=at)
+    else:
+        cause = cancelled_by if event.status is TurnStatus.CANCELLED else DeathCause.AGENT
+        break_off(tx, services, agent, given, has_effects=has_effects, cause=cause, at=at)
 
 
 def _settle_well(
@@ -224,41 +214,7 @@ def _settle_well(
     if len(unanswered) > len(again):  # the others are given once more, and hear of it then
         incident = f"empty:{agent.agent_id}:{turn_id}"
         queue_notice(tx, services, chat=agent.chat_jid, what=Say.EMPTY_ANSWER, incident=incident, at=at)
-    notices.close(tx, f"{_REFUSED_DETAILS}:{agent.group}")
-    if any([notices.close(tx, f"{each.name}:{agent.chat_jid}") for each in (NO_PROVIDER, REFUSED)]):
-        incident = f"provider-back:{agent.agent_id}:{turn_id}"
-        queue_notice(tx, services, chat=agent.chat_jid, what=Say.PROVIDER_BACK, incident=incident, at=at)
-
-
-def incident_of(
-    tx: Transaction, services: Services, agent: Agent, code: str | None, failure: str | None, *, at: datetime
-) -> Incident | None:
-    """What a turn that failed has to wait for; None if the failure is its own.
-
-    code, failure: as of `trouble_of`. A conversation that is too long is given up: the next run begins a new
-    one.
-    """
-    is_spent = notices.is_told(tx, f"{NO_BUDGET.name}:{agent.chat_jid}")
-    trouble = trouble_of(code, failure, is_budget_spent=is_spent)
-    if trouble is ProviderTrouble.TOO_LONG and sessions.drop_of(tx, agent, at=at):
-        key, what = f"too-long:{agent.agent_id}:{at.timestamp():.3f}", Say.CONVERSATION_TOO_LONG
-        queue_notice(tx, services, chat=agent.chat_jid, what=what, incident=key, at=at)
-    if trouble is ProviderTrouble.REFUSES:
-        name = f"{_REFUSED_DETAILS}:{agent.group}"
-        _, is_told = notices.count_one(tx, name, at=at)
-        if not is_told:
-            notices.mark_told(tx, name, at=at)
-            key, what = f"{name}:{agent.agent_id}", Say.OPERATOR_PROVIDER_REFUSES
-            tell_operators(
-                tx,
-                services,
-                what=what,
-                incident=key,
-                at=at,
-                group=agent.group,
-                provider=agent.provider,
-            )
-    return None if trouble is None else _TROUBLES.get(trouble)
+    note_answered(tx, services, agent, turn_id, at=at)
 
 
 def break_off(
@@ -298,92 +254,6 @@ def break_off(
         what = Say.TIMED_OUT
     incident = f"broken:{agent.agent_id}:{given[0].turn_id}"
     queue_notice(tx, services, chat=agent.chat_jid, what=what, incident=incident, at=at)
-
-
-def hold(
-    tx: Transaction,
-    services: Services,
-    agent: Agent,
-    given: list[StoredMessage],
-    *,
-    incident: Incident,
-    at: datetime,
-) -> None:
-    """Give messages back for a failure that is not theirs: they wait, up to 5 min apart, for a day.
-
-    The chat is told of the incident once, and once more when it is over.
-    """
-    name = f"{incident.name}:{agent.chat_jid}"
-    count, is_told = notices.count_one(tx, name, at=at)
-    for message in given:
-        since = messages.held_since(tx, message.seq)
-        if since is not None and at - since > incident.hold_for:
-            _give_up_holding(tx, services, message, at=at)
-        else:
-            _keep_for_later(tx, message, held_since=since)
-    wait_s = delay_s(count, first_s=FIRST_WAIT_S, most_s=MOST_HOLD_S)
-    messages.hold_chat(tx, agent.chat_jid, until=at + timedelta(seconds=wait_s), now=at)
-    if incident.sentence is not None and not is_told and count >= incident.told_from:
-        key = f"{name}:{agent.agent_id}"
-        queue_notice(tx, services, chat=agent.chat_jid, what=incident.sentence, incident=key, at=at)
-        notices.mark_told(tx, name, at=at)
-    note_progress(tx, agent.chat_jid)
-
-
-def _give_up_holding(tx: Transaction, services: Services, message: StoredMessage, *, at: datetime) -> None:
-    now = MESSAGE.after(message.status, MessageEvent.GAVE_UP)
-    messages.move(tx, [message.seq], was=message.status, now=now)
-    key = f"held-too-long:{message.chat_jid}:{message.seq}"
-    queue_notice(tx, services, chat=message.chat_jid, what=Say.HELD_TOO_LONG, incident=key, at=at)
-
-
-def _keep_for_later(tx: Transaction, message: StoredMessage, *, held_since: datetime | None) -> None:
-    MESSAGE.check(message.status, MessageEvent.GIVEN_BACK)
-    messages.give_back(
-        tx,
-        message,
-        tries=message.tries,
-        deaths=message.deaths,
-        held_since=held_since,
-        is_nudged=message.is_nudged,
-    )
-    outbox.mark_untold(tx, message.chat_jid, with_seq=message.seq)
-
-
-def note_no_room(tx: Transaction, services: Services, chat: Jid, *, at: datetime) -> None:
-    """The disk is too full to start an agent for this chat: it is told once."""
-    name = f"{NO_ROOM.name}:{chat}"
-    count, is_told = notices.count_one(tx, name, at=at)
-    if not is_told and count >= NO_ROOM.told_from:
-        key = f"{name}:{at.timestamp():.0f}"
-        queue_notice(tx, services, chat=chat, what=Say.NO_ROOM, incident=key, at=at)
-        notices.mark_told(tx, name, at=at)
-
-
-def tell_not_set_up(tx: Transaction, services: Services, agent: Agent, *, why: str, at: datetime) -> None:
-    """Operators hear once an incident why an agent of this group can't be started, and what mends it."""
-    name = f"{_SETUP_DETAILS}:{agent.group}"
-    _, is_told = notices.count_one(tx, name, at=at)
-    if not is_told:
-        key, what = f"{name}:{agent.agent_id}", Say.OPERATOR_NOT_SET_UP
-        tell_operators(tx, services, what=what, incident=key, at=at, group=agent.group, why=why)
-        notices.mark_told(tx, name, at=at)
-
-
-def note_good_start(tx: Transaction, services: Services, agent: Agent, *, at: datetime) -> None:
-    """An agent of this chat runs: if people were told that none could, they are told that it is over."""
-    over = [notices.close(tx, f"{each.name}:{agent.chat_jid}") for each in (NO_START, NOT_SET_UP, NO_ROOM)]
-    notices.close(tx, f"{_SETUP_DETAILS}:{agent.group}")
-    if any(over):
-        incident = f"start-again:{agent.agent_id}"
-        queue_notice(tx, services, chat=agent.chat_jid, what=Say.WORKING_AGAIN, incident=incident, at=at)
-
-
-def note_progress(tx: Transaction, chat: Jid) -> None:
-    """Something of the chat is settled or waits again: the cursor follows, and who listens looks."""
-    messages.move_cursor(tx, chat)
-    tx.wake(Topic.MESSAGES)
-    tx.wake(Topic.CHAT_VIEW)
 
 
 def _is_in(message: StoredMessage, turn_id: TurnId) -> bool:
