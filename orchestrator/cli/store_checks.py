@@ -7,6 +7,7 @@ from typing import Final
 from urllib.parse import quote
 
 from orchestrator.cli.findings import Finding, Patient, broken, doubtful, well
+from orchestrator.commands.keeping.backups import SUFFIX
 from orchestrator.commands.sender_book import SenderBook
 from orchestrator.contracts.records.senders import SenderMode
 from orchestrator.core.text_cleaning import clean_text
@@ -111,9 +112,12 @@ def is_made(path: Path) -> bool:
 
 def _restore(patient: Patient) -> str:
     try:
-        backups = sorted(patient.paths.backups.glob("*.db"), key=lambda path: path.stat().st_mtime)
+        found = [*patient.paths.backups.glob("*.db"), *patient.paths.backups.glob(f"*{SUFFIX}")]
+        backups = sorted(found, key=lambda path: path.stat().st_mtime)
     except OSError:
         backups = []
+    if backups and backups[-1].name.endswith(SUFFIX):
+        return f"Stop Dovecote, then: dovecote restore data/backups/{backups[-1].name}"
     if not backups:
         return f"{_MOVE_ASIDE}; the next start makes a new one. There is no backup in data/backups."
     return f"{_MOVE_ASIDE}, and put data/backups/{backups[-1].name} there as dovecote.db."

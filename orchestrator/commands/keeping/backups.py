@@ -1,0 +1,125 @@
+"""Copying a whole home into one file, also while it is in use. Blocking. Source: contracts.md section 8."""
+
+import contextlib
+import os
+import sqlite3
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from orchestrator.contracts.errors import DovecoteError, ErrorCode, InvalidRequest, NotFound
+from orchestrator.contracts.os_errors import unusable
+from orchestrator.contracts.version import VERSION
+from orchestrator.paths import Paths
+from orchestrator.store.backup_manifest import PIECES, SECRET_PIECES, Manifest
+from orchestrator.store.backup_reading import Nowhere, read_backup
+from orchestrator.store.backup_writing import BackupWriter
+
+SUFFIX: Final = ".tar.gz"
+_MOMENT: Final = "%Y%m%dT%H%M%SZ"
+_LEVEL: Final = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backup:
+    """One that was written and read back. size_bytes: of the file itself."""
+
+    path: Path
+    size_bytes: int
+    manifest: Manifest
+
+
+def moment(at: datetime) -> str:
+    """An instant as it stands in the names of files."""
+    return at.strftime(_MOMENT)
+
+
+def back_up(paths: Paths, target: Path | None, *, with_secrets: bool, at: datetime) -> Backup:
+    """Copy the home to the new file `target`, readable by its owner only; None: one in `data/backups`.
+
+    It has its name only when all of it is on the disk and was read back. The store is copied as it is at
+    one instant. Raises DovecoteError; then there is no new file.
+    """
+    if not paths.database.exists():
+        raise NotFound(
+            f"There is nothing to back up in {paths.home} yet.",
+            suggestion="Name the home with --home: the folder that holds groups and data.",
+        )
+    path = (target or paths.backups / f"dovecote-{moment(at)}{SUFFIX}").absolute()
+    _check_target(paths, path)
+    try:
+        with _unfinished(path) as (file, beside):
+            manifest = _write(paths, file, beside, with_secrets=with_secrets, at=at)
+            if read_backup(file, Nowhere()) != manifest:
+                raise _not_written(path, "what was read back is not what was written")
+            os.replace(file, path)
+            _sync(path.parent)
+    except sqlite3.Error as error:
+        raise _not_written(path, str(error)) from error
+    except OSError as error:
+        raise unusable(path, error) from error
+    return Backup(path=path, size_bytes=path.stat().st_size, manifest=manifest)
+
+
+def _write(paths: Paths, file: Path, beside: Path, *, with_secrets: bool, at: datetime) -> Manifest:
+    pieces = (*PIECES, *SECRET_PIECES) if with_secrets else PIECES
+    with file.open("xb") as raw:
+        os.fchmod(raw.fileno(), 0o600)
+        with tarfile.open(fileobj=raw, mode="w:gz", compresslevel=_LEVEL) as tar:
+            writer = BackupWriter(tar, home=paths.home, beside=beside)
+            for piece in pieces:
+                writer.add(piece)
+            manifest = Manifest(
+                product=VERSION,
+                schema=writer.schema,
+                made_at=at.isoformat(timespec="seconds"),
+                has_secrets=with_secrets,
+                members=writer.members,
+                left_out=writer.left_out,
+            )
+            writer.finish(manifest)
+        raw.flush()
+        os.fsync(raw.fileno())
+    return manifest
+
+
+@contextlib.contextmanager
+def _unfinished(path: Path) -> Iterator[tuple[Path, Path]]:
+    """The file to write and a directory for what is needed meanwhile; both go at the end."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as beside:
+        yield Path(beside) / "backup", Path(beside)
+
+
+def _check_target(paths: Paths, path: Path) -> None:
+    if os.path.lexists(path):
+        raise InvalidRequest(
+            f"{path} is there already.", suggestion="Name a new file; what is there is never replaced."
+        )
+    resolved = path.parent.resolve()
+    for piece in (*PIECES, *SECRET_PIECES):
+        if resolved.is_relative_to((paths.home / piece).resolve()):
+            raise InvalidRequest(
+                f"{path} would lie in {piece}, which is backed up itself.",
+                suggestion="Name a file outside, or none: then it goes to data/backups.",
+            )
+
+
+def _sync(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _not_written(path: Path, why: str) -> DovecoteError:
+    return DovecoteError(
+        f"The backup {path} could not be written: {why}.",
+        code=ErrorCode.STORE_UNAVAILABLE,
+        suggestion="There is no new file. See what is wrong with this home: dovecote doctor",
+    )

@@ -1,0 +1,149 @@
+"""Putting a backup in the place of a home that nobody uses. Blocking. Source: contracts.md section 8."""
+
+import contextlib
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+from orchestrator.commands.keeping.backups import moment
+from orchestrator.contracts.errors import InvalidRequest, NotFound
+from orchestrator.contracts.os_errors import unusable
+from orchestrator.paths import Paths
+from orchestrator.store.backup_manifest import (
+    DATABASE,
+    DATABASES,
+    PIECES,
+    SECRET_PIECES,
+    Manifest,
+    damaged,
+)
+from orchestrator.store.backup_reading import Staging, read_backup
+from orchestrator.store.instance_lock import InstanceLock
+from orchestrator.store.migrate import shipped_migrations
+from orchestrator.store.opening import APPLICATION_ID
+
+ASIDE: Final = "before-restore-"
+"""Begins the name of the folder that keeps what a restore replaced."""
+_STAGING: Final = ".restoring-"
+_ONLY_ASIDE: Final = ("data/ipc",)
+"""What agents asked of the state that is replaced."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """What was put back. aside: where what was there lies now; None if nothing was."""
+
+    manifest: Manifest
+    aside: Path | None
+
+
+def restore(paths: Paths, source: Path, *, at: datetime) -> Restored:
+    """Put what `source` holds in the place of what the home holds, which is kept beside it.
+
+    All of it is unpacked and compared before the first file is replaced. Secrets are replaced only by a
+    backup that has them. Raises DovecoteError: then the home is as it was.
+    """
+    if not source.is_file():
+        raise NotFound(
+            f"There is no file {source}.", suggestion="Name a backup; those made lie in data/backups."
+        )
+    paths.ensure()
+    try:
+        with InstanceLock.acquire(paths.lock, pid=os.getpid()), _staging(paths) as staging:
+            manifest = read_backup(source, Staging(staging))
+            _check_store(staging, manifest)
+            aside = _exchange(paths, staging, manifest, at=at)
+    except OSError as error:
+        raise unusable(paths.home, error) from error
+    paths.ensure()
+    return Restored(manifest=manifest, aside=aside)
+
+
+@contextlib.contextmanager
+def _staging(paths: Paths) -> Iterator[Path]:
+    """In the home, so that what is unpacked only has to be moved. One that a kill left goes first."""
+    for left in paths.home.glob(f"{_STAGING}*"):
+        shutil.rmtree(left)
+    with tempfile.TemporaryDirectory(prefix=_STAGING, dir=paths.home) as made:
+        yield Path(made)
+
+
+def _check_store(staging: Path, manifest: Manifest) -> None:
+    """The store in it is whole, ours, and of a schema that this version knows."""
+    newest = len(shipped_migrations())
+    if manifest.schema is None or not (staging / DATABASE).exists():
+        raise damaged("it holds no store")
+    if manifest.schema > newest:
+        raise InvalidRequest(
+            f"This backup has schema version {manifest.schema}, written by Dovecote {manifest.product}; "
+            f"this Dovecote knows versions up to {newest}.",
+            suggestion="Nothing was changed. Install the newer Dovecote and restore with that.",
+        )
+    try:
+        with contextlib.closing(sqlite3.connect(staging / DATABASE)) as store:
+            (schema,) = store.execute("PRAGMA user_version").fetchone()
+            (application,) = store.execute("PRAGMA application_id").fetchone()
+            (verdict,) = store.execute("PRAGMA quick_check(1)").fetchone()
+    except sqlite3.Error as error:
+        raise damaged(f"its store cannot be read ({error})") from error
+    if (schema, application, verdict) != (manifest.schema, APPLICATION_ID, "ok"):
+        raise damaged("its store is not the one that it says it is")
+
+
+def _exchange(paths: Paths, staging: Path, manifest: Manifest, *, at: datetime) -> Path | None:
+    """Move what is there aside and what is new in its place; back again if one of the moves fails."""
+    aside = _new_aside(paths, at)
+    pieces = (*PIECES, *SECRET_PIECES) if manifest.has_secrets else PIECES
+    for piece in pieces:
+        if piece in DATABASES:
+            _fold_journal(paths.home / piece)
+    with contextlib.ExitStack() as undo:
+        for piece in (*_ONLY_ASIDE, *_with_journals(pieces)):
+            with contextlib.suppress(OSError):
+                (paths.home / piece).rmdir()  # of an empty directory there is nothing to keep
+            _move(paths.home / piece, aside / piece, undo)
+            _move(staging / piece, paths.home / piece, undo)
+        undo.pop_all()
+    with contextlib.suppress(OSError):
+        aside.rmdir()  # nothing was there
+    return aside if aside.exists() else None
+
+
+def _new_aside(paths: Paths, at: datetime) -> Path:
+    """A new folder in the home: a second restore within a second gets one of its own."""
+    for number in count(1):
+        path = paths.home / f"{ASIDE}{moment(at)}{'' if number == 1 else f'-{number}'}"
+        with contextlib.suppress(FileExistsError):
+            path.mkdir(mode=0o700)
+            return path
+    raise AssertionError("unreachable")
+
+
+def _with_journals(pieces: Sequence[str]) -> Iterator[str]:
+    """Each piece, and with a database what SQLite may have left beside it, which would spoil the new one."""
+    for piece in pieces:
+        yield piece
+        if piece in DATABASES:
+            yield from (f"{piece}-wal", f"{piece}-shm", f"{piece}-journal")
+
+
+def _fold_journal(database: Path) -> None:
+    """So that what is set aside is one whole file. A damaged one goes aside as it is, with its journals."""
+    if database.exists():
+        with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(database)) as store:
+            store.execute("PRAGMA journal_mode = DELETE").fetchall()
+
+
+def _move(old: Path, new: Path, undo: contextlib.ExitStack) -> None:
+    """Move it, if it is there."""
+    if os.path.lexists(old):
+        new.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.rename(old, new)
+        undo.callback(os.rename, new, old)

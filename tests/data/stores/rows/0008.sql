@@ -1,0 +1,1 @@
+INSERT INTO waiting_words VALUES (2, 'new', '');

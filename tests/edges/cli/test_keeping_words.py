@@ -1,0 +1,65 @@
+"""`dovecote backup`, `restore`, `forget` and `service` as people meet them."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli.forgetting import run_forget_group
+from orchestrator.cli.service import run_install
+from orchestrator.contracts.errors import InvalidRequest
+from tests.edges.cli.conftest import Dovecote
+from tests.support.store_template import lay_store
+
+
+@pytest.fixture
+def used(home: Path) -> Path:
+    """A home with a store, and a group's folder."""
+    (home / "data" / "store").mkdir(parents=True)
+    lay_store(home / "data" / "store" / "dovecote.db")
+    (home / "groups" / "family").mkdir(parents=True)
+    (home / "groups" / "family" / "AGENT.md").write_text("Be kind.\n")
+    return home
+
+
+def test_a_home_is_copied_and_put_back_elsewhere(dovecote: Dovecote, used: Path, tmp_path: Path) -> None:
+    made = dovecote("backup", str(tmp_path / "b.tar.gz"))
+    back = dovecote("restore", str(tmp_path / "b.tar.gz"), "--to", str(tmp_path / "other"))
+
+    assert (made.returncode, made.stderr) == (0, "")
+    assert "read back and whole" in made.stdout
+    assert (back.returncode, back.stderr) == (0, "")
+    assert (tmp_path / "other" / "groups" / "family" / "AGENT.md").read_text() == "Be kind.\n"
+
+
+def test_nobody_is_forgotten_where_nobody_can_be_asked(used: Path) -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        run_forget_group(used, "family", is_sure=False, as_json=False)
+
+    assert "--yes" in str(refused.value)
+    assert (used / "groups" / "family").exists()
+
+
+def test_what_is_forgotten_is_listed(used: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = run_forget_group(used, "family", is_sure=True, as_json=True)
+
+    assert code == 0
+    assert json.loads(capsys.readouterr().out)["files"] == [str(used / "groups" / "family")]
+    assert not (used / "groups" / "family").exists()
+
+
+def test_a_unit_that_systemd_takes_is_shown_without_installing_it(
+    used: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_install(used, of_system=True, only_print=True)
+
+    shown = capsys.readouterr().out
+    assert f"WorkingDirectory={used}" in shown.splitlines()
+    unit = tmp_path / "dovecote.service"
+    unit.write_text(shown)
+    if shutil.which("systemd-analyze") is not None:
+        argv = ["systemd-analyze", "verify", "--man=no", str(unit)]
+        verified = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+        assert [line for line in verified.stderr.splitlines() if unit.name in line] == []

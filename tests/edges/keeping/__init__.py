@@ -1,0 +1,1 @@
+"""What is kept of a home, and what is forgotten."""

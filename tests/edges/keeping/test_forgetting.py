@@ -1,0 +1,257 @@
+"""What is forgotten is in no file of the home afterwards; what others said, and the audit, stays."""
+
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from orchestrator.commands.keeping.backups import back_up
+from orchestrator.commands.keeping.forgetting import forget_group, forget_person
+from orchestrator.contracts.callers import OperatorCaller
+from orchestrator.contracts.errors import InvalidRequest, Unavailable
+from orchestrator.contracts.events import AgentLogged, ChildSpawned, TokenGenerated
+from orchestrator.contracts.ids import AgentId, GroupFolder, Jid, MessageId, TreeId
+from orchestrator.contracts.records.messages import Quoted, ReceivedFile
+from orchestrator.core.chat.death import DeathCause
+from orchestrator.paths import Paths
+from orchestrator.store import agents, contacts, event_log, spawns
+from orchestrator.store.database import Database, Transaction
+from orchestrator.store.migrate import shipped_migrations
+from tests.edges.commands.conftest import CountedWakeups, Desk, StopRecorder, open_desk, services_on
+from tests.support.manual_clock import ManualClock
+from tests.support.old_stores import made_at
+from tests.support.store_rows import ANN, BOB, CHAT, OTHER_CHAT, add_group, add_message, agent, spawn_record
+
+CANARY = "canary-71e0"
+OPERATOR = OperatorCaller()
+ANN_LID = Jid("812@lid")
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    """With a second group, whose chat says nothing that anybody has to forget."""
+    async with open_desk(tmp_path / "home") as each:
+        (each.services.paths.groups / "family" / "workspace").mkdir(parents=True)
+        await each.run(lambda tx: add_group(tx, "garden", OTHER_CHAT))
+        await each.run(lambda tx: add_message(tx, "g-1", "tulips", chat_jid=OTHER_CHAT, sender_jid=BOB))
+        yield each
+
+
+def _holding(desk: Desk, text: str) -> list[str]:
+    """The files of the home that hold it, in their names or in themselves."""
+    home = desk.services.paths.home
+    files = [path for path in home.rglob("*") if path.is_file()]
+    return [str(path) for path in files if text in path.name or text.encode() in path.read_bytes()]
+
+
+async def _talk(desk: Desk) -> None:
+    """Ann asks with a file, Bob quotes her, an agent answers, logs, and starts a helper."""
+    paths = desk.services.paths
+    source = paths.home.parent / "photo"
+    source.write_text(CANARY)
+    photo = ReceivedFile(name="photo.txt", media_type="text/plain", size_bytes=11, source=source)
+    await desk.hear("m-1", f"@Andy {CANARY}", files=(photo,))
+    held = await desk.start_agent()
+    await desk.begin(held, "m-1")
+    await desk.say(held, f"You said {CANARY}")
+    await desk.end(held, "m-1")
+    await desk.die(held, DeathCause.HOST)
+    quoted = Quoted(message_id=MessageId("m-1"), sender_name="Ann", text=CANARY)
+    await desk.run(
+        lambda tx: add_message(tx, "m-2", "what?", sender_jid=BOB, sender_name="Bob", quoted=quoted)
+    )
+    await desk.run(lambda tx: _note(tx, desk))
+    for place in (paths.sessions / "family", paths.ipc / "errors" / "family", paths.sessions / "@agent-2"):
+        place.mkdir(parents=True)
+        (place / "transcript").write_text(CANARY)
+    (paths.logs / "agents").mkdir()
+    (paths.logs / "agents" / "family.log").write_text(CANARY)
+    source.unlink()
+
+
+def _note(tx: Transaction, desk: Desk) -> None:
+    tree, child = TreeId("tree-1"), AgentId("agent-2")
+    values = {"agent_id": AgentId("agent-1"), "tree_id": tree, "depth": 0}
+    event_log.append(tx, tree, AgentLogged(**values, message=CANARY), desk.now)  # type: ignore[arg-type]
+    spawned = ChildSpawned(
+        agent_id=child, parent_agent_id=AgentId("agent-1"), tree_id=tree, depth=1, task=CANARY
+    )
+    event_log.append(tx, tree, spawned, desk.now)
+    token = TokenGenerated(agent_id=child, tree_id=tree, depth=1, expires_at=1)
+    event_log.append(tx, tree, token, desk.now)
+    agents.add(tx, agent("agent-2", parent_agent_id=AgentId("agent-1"), depth=1, box="@agent-2"))
+    spawns.add(tx, spawn_record("agent-2", task=CANARY))
+    tx.execute("UPDATE agents SET status = 'completed', ended_ms = 1 WHERE agent_id = 'agent-2'")
+
+
+async def _audit(desk: Desk) -> list[str]:
+    rows = await desk.run(
+        lambda tx: tx.all("SELECT type FROM event_log WHERE class = 'audit' ORDER BY position")
+    )
+    return [row["type"] for row in rows]
+
+
+async def test_a_forgotten_group_is_in_no_file_and_the_audit_stays_without_its_text(desk: Desk) -> None:
+    await _talk(desk)
+    assert len(_holding(desk, CANARY)) >= 5
+
+    found = await forget_group(desk.services, OPERATOR, "family")
+
+    assert _holding(desk, CANARY) == []
+    assert _holding(desk, CHAT) == []
+    assert not (desk.services.paths.groups / "family").exists()
+    assert await _audit(desk) == ["tree.terminated", "spawn.nested", "token.generated"]
+    assert await desk.statuses(OTHER_CHAT) == {"g-1": "pending"}
+    assert found.rows["messages"] == 2
+    assert found.resisted == ()
+
+
+async def test_a_forgotten_person_is_in_no_file_while_others_keep_what_they_said(desk: Desk) -> None:
+    await _talk(desk)
+    await desk.run(lambda tx: contacts.join(tx, ANN_LID, ANN))
+    await desk.run(lambda tx: contacts.call(tx, ANN, f"Ann {CANARY}"))
+    (desk.services.paths.groups / "family" / "workspace" / "notes.md").write_text("plants")
+
+    found = await forget_person(desk.services, OPERATOR, ANN_LID)
+
+    assert _holding(desk, CANARY) == []
+    assert _holding(desk, ANN) == []
+    assert await desk.statuses() == {"m-2": "pending"}
+    assert (await desk.row("m-2"))["text"] == "what?"
+    assert (desk.services.paths.groups / "family" / "workspace" / "notes.md").read_text() == "plants"
+    assert await desk.statuses(OTHER_CHAT) == {"g-1": "pending"}
+    assert found.rows["messages"] == 1
+    assert any("groups/family/workspace" in sentence for sentence in found.stays)
+
+
+async def test_no_row_of_any_table_names_a_forgotten_group_or_its_chat(tmp_path: Path) -> None:
+    paths = Paths(home=tmp_path)
+    paths.ensure()
+    steps = shipped_migrations()
+    with closing(made_at(len(steps), steps)) as filled, closing(sqlite3.connect(paths.database)) as store:
+        filled.backup(store)
+        store.execute("UPDATE groups SET is_main = 0")
+        store.commit()
+    database = await Database.open(paths.database, backups=paths.backups, on_wake=None)
+    try:
+        services = services_on(database, paths, ManualClock(), CountedWakeups(), StopRecorder())
+
+        await forget_group(services, OPERATOR, "family")
+    finally:
+        await database.close()
+
+    raw = paths.database.read_bytes()
+    assert [
+        name for name in (b"family", b"Family", b"1203@g.us", b"Water", b"Sweet", b"Seen") if name in raw
+    ] == []
+
+
+@pytest.mark.parametrize("kind", ["group", "person"])
+async def test_forgetting_again_finds_nothing_more(desk: Desk, kind: str) -> None:
+    forget, name = (forget_group, "family") if kind == "group" else (forget_person, ANN)
+    await _talk(desk)
+    await forget(desk.services, OPERATOR, name)
+
+    again = await forget(desk.services, OPERATOR, name)
+
+    assert (again.rows, again.files) == ({}, ())
+
+
+async def test_the_copies_that_still_hold_it_are_named(desk: Desk) -> None:
+    made = back_up(desk.services.paths, None, with_secrets=False, at=desk.now)
+
+    found = await forget_group(desk.services, OPERATOR, "family")
+
+    assert found.copies == (str(made.path),)
+
+
+async def test_agents_that_know_of_it_are_stopped_first(desk: Desk) -> None:
+    await desk.hear("m-1", f"@Andy {CANARY}")
+    held = await desk.start_agent()
+    desk.control.bury = lambda agent_id: desk.die(replace(held, agent_id=agent_id), DeathCause.STOPPED)
+
+    await forget_person(desk.services, OPERATOR, ANN)
+
+    assert [each for each, _ in desk.control.agents_stopped] == [held.agent_id]
+    assert _holding(desk, CANARY) == []
+
+
+async def test_while_such_an_agent_cannot_be_stopped_nothing_is_forgotten(desk: Desk) -> None:
+    await desk.hear("m-1", f"@Andy {CANARY}")
+    held = await desk.start_agent()
+    desk.control.immortal.add(held.agent_id)
+
+    with pytest.raises(Unavailable, match="1 agents"):
+        await forget_person(desk.services, OPERATOR, ANN)
+
+    assert list(await desk.statuses()) == ["m-1"]
+
+
+async def test_a_group_whose_forgetting_broke_off_is_known_by_its_folder_alone(desk: Desk) -> None:
+    await desk.hear("m-1", f"@Andy {CANARY}")
+    held = await desk.start_agent()
+    desk.control.immortal.add(held.agent_id)
+    with pytest.raises(Unavailable):
+        await forget_group(desk.services, OPERATOR, "family")
+    desk.control.immortal.clear()
+    desk.control.bury = lambda _: desk.die(held, DeathCause.STOPPED)
+
+    await forget_group(desk.services, OPERATOR, "family")
+
+    assert _holding(desk, CANARY) == []
+
+
+class KilledError(BaseException):
+    """The end of the process, as far as this call is concerned."""
+
+
+class Killed:
+    """Implements `Checkpoints`: ends the work once the rows of a person are gone."""
+
+    def reached(self, name: str) -> None:
+        """Raises KilledError there."""
+        if name == "person.rows_gone":
+            raise KilledError
+
+
+async def test_files_that_a_kill_left_behind_go_with_the_next_attempt(desk: Desk) -> None:
+    await _talk(desk)
+    with pytest.raises(KilledError):
+        await forget_person(replace(desk.services, checkpoints=Killed()), OPERATOR, ANN)
+    assert _holding(desk, CANARY)
+
+    await forget_person(desk.services, OPERATOR, ANN)
+
+    assert _holding(desk, CANARY) == []
+
+
+async def test_the_main_group_is_not_forgotten(desk: Desk) -> None:
+    await desk.run(lambda tx: tx.execute("UPDATE groups SET is_main = 1 WHERE folder = 'family'"))
+
+    with pytest.raises(InvalidRequest, match="is main"):
+        await forget_group(desk.services, OPERATOR, GroupFolder("family"))
+
+    assert await desk.run(lambda tx: tx.one("SELECT 1 FROM groups WHERE folder = 'family'")) is not None
+
+
+@pytest.mark.parametrize("name", ["../family", "", "global", "a/b"])
+async def test_attack_what_is_no_folder_of_a_group_is_refused(desk: Desk, name: str) -> None:
+    with pytest.raises(InvalidRequest, match="can't be the folder"):
+        await forget_group(desk.services, OPERATOR, name)
+
+
+async def test_attack_a_link_in_the_place_of_a_session_home_is_removed_and_not_followed(
+    desk: Desk, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "precious").write_text("kept")
+    (desk.services.paths.sessions / "family").symlink_to(outside)
+
+    await forget_group(desk.services, OPERATOR, "family")
+
+    assert (outside / "precious").read_text() == "kept"
+    assert not (desk.services.paths.sessions / "family").is_symlink()
