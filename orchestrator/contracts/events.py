@@ -1,6 +1,7 @@
 """What happens to agents and trees, as the event log keeps it and subscribers read it.
 
-Six events of an agent's life and twelve for the audit, one class each. Their fields are spelled in camelCase
+Six events of an agent's life and twelve for the audit, as in the source document, and two of restarts, which
+are for the audit too; one class each. Their fields are spelled in camelCase
 on the wire, one that is None is left out, and the log adds `timestamp` and `seq`. Source: docs/agents.md 2.
 """
 
@@ -232,6 +233,37 @@ class TreeTerminated(Wire):
     type: str = "tree.terminated"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentRestarted(Wire):
+    """A spawned agent has ended by itself and is started again. parent_agent_id: None of a root.
+
+    restarts: how many of it there were, this one too. delay_ms: so long it waits first. error: how it ended;
+    None if well.
+    """
+
+    agent_id: AgentId
+    tree_id: TreeId
+    depth: int
+    parent_agent_id: AgentId | None = None
+    restarts: int
+    delay_ms: int
+    error: str | None = None
+    type: str = "agent.restarted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestartsGivenUp(Wire):
+    """A spawned agent has ended and is not started again, since it was too often. restarts: how many ever."""
+
+    agent_id: AgentId
+    tree_id: TreeId
+    depth: int
+    parent_agent_id: AgentId | None = None
+    restarts: int
+    error: str
+    type: str = "agent.restarts_given_up"
+
+
 LifeEvent = AgentStarted | AgentLogged | AgentProgressed | AgentCompleted | AgentFailed | AgentTerminated
 AuditEvent = (
     ChildSpawned
@@ -247,7 +279,8 @@ AuditEvent = (
     | OrphanTerminated
     | TreeTerminated
 )
-Event = LifeEvent | AuditEvent
+RestartEvent = AgentRestarted | RestartsGivenUp
+Event = LifeEvent | AuditEvent | RestartEvent
 
 _LIFE: Final = (AgentStarted, AgentLogged, AgentProgressed, AgentCompleted, AgentFailed, AgentTerminated)
 

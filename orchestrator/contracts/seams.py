@@ -3,11 +3,11 @@
 Obligations are in the docstrings; one agreement suite a Protocol runs over all implementations.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, MessageId, TurnId
@@ -188,7 +188,10 @@ class AgentHandle(Protocol):
         ...
 
     def output(self) -> AsyncIterator[bytes]:
-        """Standard output in chunks until its end; iterated once. Reading slowly slows the agent."""
+        """Standard output in chunks until its end; iterated once. Reading slowly slows the agent.
+
+        Of an adopted one an empty chunk comes when all has been given that it had said by its adoption.
+        """
         ...
 
     def log_output(self) -> AsyncIterator[bytes]:
@@ -277,11 +280,35 @@ class Resolver(Protocol):
         ...
 
 
+class TextSocket(Protocol):
+    """A WebSocket with somebody at the other end. One task receives while another one sends."""
+
+    async def receive(self) -> str | bytes | None:
+        """The next message; None once he has gone."""
+        ...
+
+    async def send(self, text: str) -> None:
+        """Send it, at his pace. Raises ConnectionError when he has gone."""
+        ...
+
+    async def refuse(self, why: str) -> None:
+        """Close it, with a word about what he did. Raises ConnectionError when he has gone."""
+        ...
+
+
+AgentWatch = Callable[[TextSocket], Coroutine[Any, Any, None]]
+"""Serves one WebSocket to its end."""
+
+
 class AgentApi(Protocol):
     """What agents may ask of the orchestrator over HTTP, each through its own socket."""
 
     async def answer(self, call: AgentCall) -> AgentAnswer:
         """The answer, refusals too. Cancelled when the agent hangs up: what was begun goes on."""
+        ...
+
+    async def watch(self, call: AgentCall) -> AgentAnswer | AgentWatch:
+        """What serves a WebSocket of this agent, once that is accepted, to its end; or why there is none."""
         ...
 
 

@@ -38,6 +38,7 @@ _EFFECT_WORDS: Final[Mapping[str, str]] = {
     "writablePaths": "may write there",
     "timeoutMs": "time in milliseconds",
     "onParentExit": "when who started it ends",
+    "restartPolicy": "starts again",
     "permissions": "it may",
 }
 

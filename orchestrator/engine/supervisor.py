@@ -27,6 +27,7 @@ from orchestrator.core.states.agent import AGENT, AgentEventKind
 from orchestrator.engine.group_queue import GroupQueue
 from orchestrator.store import agents, lineage, spawns, waits
 from orchestrator.store.database import Transaction
+from orchestrator.store.restarts import left_by_restarts
 
 _log = structlog.get_logger(__name__)
 _SWEEP_S: Final = 60.0
@@ -40,7 +41,7 @@ Stop = Callable[[AgentId, StopReason], Awaitable[object]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Orphan:
-    """An agent whose parent is gone. reason: why it is stopped, if it is."""
+    """An agent whose parent is gone, or begins again without it. reason: why it is stopped, if it is."""
 
     agent: Agent
     spawn: SpawnRecord
@@ -108,6 +109,7 @@ class Supervisor:
         next_at = end_unwanted(tx, self._services, at=self._services.clock.now())
         unended = lineage.unended(tx)
         left = set(orphans({each.agent_id: each.parent_agent_id for each in unended}, _ids(unended)))
+        left |= left_by_restarts(tx)
         records = spawns.some(tx, left) if left else {}
         return _Sight(
             waiters=frozenset(wait.waiter for wait in waits.all_waits(tx)),
@@ -124,9 +126,11 @@ class Supervisor:
         )
 
     def _reason(self, tx: Transaction, orphan: Agent) -> StopReason:
-        """It goes by cascade when its parent ended just now; else nothing had told of that."""
+        """It goes by cascade when its parent ended or began again just now; else nothing had told of that."""
         assert orphan.parent_agent_id is not None
         parent = agents.get(tx, orphan.parent_agent_id)
+        if parent is not None and parent.ended_at is None:
+            return StopReason.CASCADE
         ended_at = None if parent is None else parent.ended_at
         longest = timedelta(seconds=_SWEEP_S)
         if ended_at is None or ended_at < self._begun_at or self._services.clock.now() - ended_at > longest:

@@ -33,6 +33,12 @@ class SpawnSettings(Section):
         3600, ge=0.001, le=86_400, description="time of an agent whose caller names none"
     )
     absolute_max_timeout_s: Number = Field(86_400, ge=0.001, le=86_400, description="longest time of one")
+    restart_intensity: Whole = Field(
+        3, ge=0, le=100, description="restarts of one agent within `restart_window_s`; 0 is none"
+    )
+    restart_window_s: Number = Field(
+        300, ge=1, le=86_400, description="time within which the restarts of an agent are counted"
+    )
 
     token_in_environment: bool = Field(
         False,

@@ -12,20 +12,24 @@ from orchestrator.contracts.records.spawns import (
     SpawnProfile,
     SpawnRecord,
     SpawnResult,
+    SpawnSummary,
     StopReason,
     WaitFor,
 )
 from orchestrator.store.database import Reader, Transaction
+from orchestrator.store.restarts import restarts_of
 from orchestrator.store.times import from_ms, to_ms
 
 ADD: Final = """
 INSERT INTO spawns (agent_id, parent_agent_id, caller_key, task, workspace, writable_paths, is_own_workspace,
                     wait, profile, on_parent_exit, name, idempotency_key, body_sha256, answer, created_ms,
-                    deadline_ms, effective_timeout_ms, capped_by)
+                    deadline_ms, effective_timeout_ms, capped_by, restart_policy)
 VALUES (:agent_id, :parent_agent_id, :caller_key, :task, :workspace, :writable_paths, :is_own_workspace,
         :wait, :profile, :on_parent_exit, :name, :idempotency_key, :body_sha256, :answer, :created_ms,
-        :deadline_ms, :effective_timeout_ms, :capped_by)
+        :deadline_ms, :effective_timeout_ms, :capped_by, :restart_policy)
 """
+WHOLE: Final = 2**31 - 1
+"""All characters of a text."""
 LISTED_CHARS: Final = 4_000
 """Characters of each output where many are read at once: one alone may have megabytes."""
 GET: Final = "SELECT * FROM spawns WHERE agent_id = :agent_id"
@@ -33,10 +37,26 @@ SOME: Final = """
 SELECT agent_id, parent_agent_id, caller_key, task, workspace, writable_paths, is_own_workspace, wait,
        profile, on_parent_exit, name, idempotency_key, body_sha256, answer, created_ms, deadline_ms,
        effective_timeout_ms, capped_by, stop_reason, stopped_by, substr(output, 1, :chars) AS output,
-       files_modified, shared_with, exit_code, error, duration_ms
+       files_modified, shared_with, exit_code, error, duration_ms, restart_policy, restarts,
+       recent_restarts, start_after_ms, earlier_files, is_left
+  FROM spawns WHERE agent_id IN (SELECT value FROM json_each(:agent_ids))
+"""
+SUMMARIES: Final = """
+SELECT agent_id, name, substr(task, 1, :task_chars) AS task, workspace, writable_paths, stop_reason,
+       restart_policy, restarts, '[]' AS recent_restarts, start_after_ms, 'null' AS earlier_files,
+       substr(output, 1, :chars) AS output, files_modified, shared_with, exit_code, error, duration_ms
   FROM spawns WHERE agent_id IN (SELECT value FROM json_each(:agent_ids))
 """
 BY_KEY: Final = "SELECT * FROM spawns WHERE caller_key = :caller_key AND idempotency_key = :key"
+BELOW_CALLER: Final = """
+WITH RECURSIVE below (agent_id) AS (
+    SELECT a.agent_id FROM spawns AS s JOIN agents AS a ON a.agent_id = s.agent_id
+     WHERE s.caller_key = :caller_key
+    UNION
+    SELECT a.agent_id FROM below JOIN agents AS a ON a.parent_agent_id = below.agent_id
+)
+SELECT agent_id FROM below
+"""
 NEWEST_OF_CALLER: Final = """
 SELECT created_ms FROM spawns
  WHERE caller_key = :caller_key AND created_ms > :after_ms AND created_ms <= :until_ms
@@ -87,6 +107,7 @@ def add(tx: Transaction, spawn: SpawnRecord) -> None:
             "deadline_ms": to_ms(spawn.deadline_at),
             "effective_timeout_ms": spawn.effective_timeout_ms,
             "capped_by": spawn.capped_by,
+            "restart_policy": spawn.restarts.policy.value,
         },
     )
 
@@ -103,6 +124,14 @@ def some(tx: Transaction, agent_ids: Iterable[AgentId]) -> dict[AgentId, SpawnRe
     return {AgentId(row["agent_id"]): _spawn(row) for row in rows}
 
 
+def summaries(
+    tx: Transaction, agent_ids: Iterable[AgentId], *, task_chars: int = WHOLE, chars: int = WHOLE
+) -> dict[AgentId, SpawnSummary]:
+    """What is shown of these spawns. task_chars, chars: how much of each task and output."""
+    asked = {"agent_ids": json.dumps(list(agent_ids)), "task_chars": task_chars, "chars": chars}
+    return {AgentId(row["agent_id"]): _summary(row) for row in tx.all(SUMMARIES, asked)}
+
+
 async def find(reader: Reader, agent_id: AgentId) -> SpawnRecord | None:
     """As `get`, outside a transaction."""
     row = await reader.one(GET, {"agent_id": agent_id})
@@ -113,6 +142,11 @@ def by_key(tx: Transaction, caller_key: str, key: str) -> SpawnRecord | None:
     """The spawn that this caller asked for under this idempotency key."""
     row = tx.one(BY_KEY, {"caller_key": caller_key, "key": key})
     return None if row is None else _spawn(row)
+
+
+def below_caller(tx: Transaction, caller_key: str) -> frozenset[AgentId]:
+    """The agents that this caller started, and what came of them."""
+    return frozenset(AgentId(row["agent_id"]) for row in tx.all(BELOW_CALLER, {"caller_key": caller_key}))
 
 
 def nth_newest(
@@ -188,6 +222,22 @@ def _spawn(row: sqlite3.Row) -> SpawnRecord:
         capped_by=row["capped_by"],
         stop_reason=None if reason is None else StopReason(reason),
         stopped_by=None if stopped_by is None else AgentId(stopped_by),
+        restarts=restarts_of(row),
+        is_left=bool(row["is_left"]),
+        result=_result(row),
+    )
+
+
+def _summary(row: sqlite3.Row) -> SpawnSummary:
+    reason = row["stop_reason"]
+    return SpawnSummary(
+        agent_id=AgentId(row["agent_id"]),
+        task=row["task"],
+        name=row["name"],
+        workspace=row["workspace"],
+        writable_paths=tuple(json.loads(row["writable_paths"])),
+        stop_reason=None if reason is None else StopReason(reason),
+        restarts=restarts_of(row),
         result=_result(row),
     )
 

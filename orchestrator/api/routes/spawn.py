@@ -33,7 +33,7 @@ def spawn_routes(
         """Start an agent and answer once it has ended; who hangs up finds the result on its record.
 
         Body: `task`, and `workspace_path`, `writable_paths`, `timeout_ms`, `parent_agent_id`, `wait`,
-        `profile`, `on_parent_exit`, `permissions`, `name`, `idempotency_key`.
+        `profile`, `on_parent_exit`, `restart_policy`, `permissions`, `name`, `idempotency_key`.
         """
         check_scope(caller, Scope.SPAWN)
         asked = read_body(await request.body())

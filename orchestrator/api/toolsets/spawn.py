@@ -14,7 +14,7 @@ from orchestrator.commands.spawning.spawn_calls import spawn_and_wait, spawn_res
 from orchestrator.commands.spawning.spawn_rendering import as_cascade
 from orchestrator.contracts.errors import InvalidRequest
 from orchestrator.contracts.ids import AgentId
-from orchestrator.contracts.records.spawns import OnParentExit, SpawnProfile, WaitFor
+from orchestrator.contracts.records.spawns import OnParentExit, RestartPolicy, SpawnProfile, WaitFor
 from orchestrator.contracts.records.tokens import Scope
 
 NAME: Final = "dovecote-spawn"
@@ -53,6 +53,11 @@ _SPAWN_SCHEMA: Final = {
         },
         "profile": {"type": "string", "enum": [each.value for each in SpawnProfile]},
         "on_parent_exit": {"type": "string", "enum": [each.value for each in OnParentExit]},
+        "restart_policy": {
+            "type": "string",
+            "enum": [each.value for each in RestartPolicy],
+            "description": "Whether it is started again after it has ended by itself; left out: never.",
+        },
         "permissions": {
             "type": "object",
             "properties": {

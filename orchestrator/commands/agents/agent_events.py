@@ -10,14 +10,16 @@ from orchestrator.contracts.events import (
     AgentFailed,
     AgentLogged,
     AgentProgressed,
+    AgentRestarted,
     AgentStarted,
     AgentTerminated,
     ChildSpawned,
     LogLevel,
+    RestartsGivenUp,
 )
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.agents import Agent, AgentStatus
-from orchestrator.contracts.records.spawns import SpawnRecord, SpawnResult, StopReason
+from orchestrator.contracts.records.spawns import Restarts, SpawnRecord, SpawnResult, StopReason
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.text_cleaning import cap_text, clean_text
 from orchestrator.store import agents, event_log, spawns, task_runs
@@ -61,17 +63,15 @@ def note_started(tx: Transaction, services: Services, agent: Agent, *, at: datet
 
 def task_of(tx: Transaction, agent: Agent, spawn: SpawnRecord | None) -> str:
     """What an agent is for: the task that it was spawned with, a scheduled one's title, or its chat."""
-    return tasks_of(tx, [agent], {} if spawn is None else {agent.agent_id: spawn})[agent.agent_id]
+    return tasks_of(tx, [agent], {} if spawn is None else {agent.agent_id: spawn.task})[agent.agent_id]
 
 
-def tasks_of(
-    tx: Transaction, found: Iterable[Agent], known: Mapping[AgentId, SpawnRecord]
-) -> dict[AgentId, str]:
-    """As `task_of`, of many at once. known: what those of them were spawned with that were spawned."""
+def tasks_of(tx: Transaction, found: Iterable[Agent], known: Mapping[AgentId, str]) -> dict[AgentId, str]:
+    """As `task_of`, of many at once. known: the tasks of those that were spawned."""
     others = [agent for agent in found if agent.agent_id not in known]
     runs = [agent.task_run_id for agent in others if agent.task_run_id is not None]
     titles = task_runs.titles(tx, runs) if runs else {}
-    told = {agent_id: spawn.task for agent_id, spawn in known.items()}
+    told = dict(known)
     for agent in others:
         title = None if agent.task_run_id is None else titles.get(agent.task_run_id)
         told[agent.agent_id] = f"Answer {agent.chat_jid}" if title is None else title
@@ -104,6 +104,34 @@ def note_progress_of(
         parent_agent_id=agent.parent_agent_id,
         progress=min(max(progress, 0), 100),
         description=None if description is None else cap_text(clean_text(description), MAX_LINE_BYTES),
+    )
+    event_log.append(tx, agent.tree_id, event, at)
+
+
+def note_restarted(tx: Transaction, agent: Agent, kept: Restarts, error: str | None, *, at: datetime) -> None:
+    """A spawned agent has ended and waits for its next start. error: how it ended; None if well."""
+    delay = (kept.start_after or at) - at
+    event = AgentRestarted(
+        agent_id=agent.agent_id,
+        tree_id=agent.tree_id,
+        depth=agent.depth,
+        parent_agent_id=agent.parent_agent_id,
+        restarts=kept.count,
+        delay_ms=round(delay.total_seconds() * 1000),
+        error=None if error is None else cap_text(clean_text(error), MAX_LINE_BYTES),
+    )
+    event_log.append(tx, agent.tree_id, event, at)
+
+
+def note_given_up(tx: Transaction, agent: Agent, restarts: int, error: str, *, at: datetime) -> None:
+    """A spawned agent is not started again, since that was done too often. restarts: how many ever."""
+    event = RestartsGivenUp(
+        agent_id=agent.agent_id,
+        tree_id=agent.tree_id,
+        depth=agent.depth,
+        parent_agent_id=agent.parent_agent_id,
+        restarts=restarts,
+        error=cap_text(clean_text(error), MAX_LINE_BYTES),
     )
     event_log.append(tx, agent.tree_id, event, at)
 

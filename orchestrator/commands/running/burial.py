@@ -6,22 +6,21 @@ from typing import Final
 
 from orchestrator.commands.agents.agent_events import note_ended
 from orchestrator.commands.agents.tokens import revoke_tokens
-from orchestrator.commands.running.remains import Remains
-from orchestrator.commands.running.spawned_burial import close_open_turn, settle_spawned, spawned_end_event
-from orchestrator.commands.running.task_runs import end_run_badly, hold_run, settle_broken_run
-from orchestrator.commands.running.turns import (
+from orchestrator.commands.running.incidents import (
     NO_BUDGET,
     NO_START,
     NOT_SET_UP,
     Incident,
-    begin_turn,
-    break_off,
-    end_turn,
     hold,
     incident_of,
     note_progress,
     tell_not_set_up,
 )
+from orchestrator.commands.running.remains import Remains
+from orchestrator.commands.running.restarts import end_or_restart
+from orchestrator.commands.running.spawned_burial import close_open_turn, settle_spawned
+from orchestrator.commands.running.task_runs import end_run_badly, hold_run, settle_broken_run
+from orchestrator.commands.running.turns import begin_turn, break_off, end_turn
 from orchestrator.commands.saying.questions import withdraw_questions
 from orchestrator.commands.services import Services
 from orchestrator.commands.spawning.spawn_ends import note_agent_gone
@@ -75,30 +74,44 @@ def bury(tx: Transaction, services: Services, agent_id: AgentId, remains: Remain
     else:
         _end_acknowledged_turns(tx, services, agent, remains, at=at)
         _take_in_what_was_read(tx, agent, remains)
-    spawn, event = spawns.get(tx, agent_id), remains.event
-    if spawn is not None:
-        close_open_turn(tx, agent, at=at)
-        event = spawned_end_event(tx, agent, remains)
-    else:
+    spawn = spawns.get(tx, agent_id)
+    if spawn is None:
         _settle_what_it_was_given(tx, services, agent, remains, at=at)
+        _end_record(tx, agent, remains, remains.event, at=at)
+    else:
+        close_open_turn(tx, agent, at=at)
+        end = end_or_restart(tx, services, agent, spawn, remains, at=at)
+        if end is None:
+            _close_behind(tx, services, agent, at=at)
+            return
+        _end_record(tx, agent, remains, end.event, at=at)
+        settle_spawned(tx, services, agent, spawn, remains, error=end.error, at=at)
+    note_ended(tx, agent_id, at=at, cause=remains.cause, why=remains.misconfigured)
+    note_agent_gone(tx, agent_id, at=at)
+    revoke_tokens(tx, [agent_id], at=at)
+    _close_behind(tx, services, agent, at=at)
+    note_progress(tx, agent.chat_jid)
+
+
+def _end_record(
+    tx: Transaction, agent: Agent, remains: Remains, event: AgentEventKind, *, at: datetime
+) -> None:
     agents.end(
         tx,
-        agent_id,
+        agent.agent_id,
         was=agent.status,
         now=AGENT.after(agent.status, _end_event(agent.status, event)),
         at=at,
         exit_code=None if remains.exit is None else remains.exit.code,
         reason=remains.reason,
     )
-    if spawn is not None:
-        settle_spawned(tx, services, agent, spawn, remains, at=at)
-    waits.end_of_waiter(tx, agent_id)
-    note_ended(tx, agent_id, at=at, cause=remains.cause, why=remains.misconfigured)
-    note_agent_gone(tx, agent_id, at=at)
-    revoke_tokens(tx, [agent_id], at=at)
-    withdraw_questions(tx, services, agent_id, at=at)
+
+
+def _close_behind(tx: Transaction, services: Services, agent: Agent, *, at: datetime) -> None:
+    """What its process had open, whether or not it is started again."""
+    waits.end_of_waiter(tx, agent.agent_id)
+    withdraw_questions(tx, services, agent.agent_id, at=at)
     requests.close_box(tx, agent.box)
-    note_progress(tx, agent.chat_jid)
 
 
 def _settle_what_it_was_given(

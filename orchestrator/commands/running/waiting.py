@@ -4,12 +4,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from orchestrator.commands.running.turns import LONGEST_WAIT
+from orchestrator.commands.running.incidents import LONGEST_WAIT
 from orchestrator.contracts.ids import RunId, TaskId, own_box
 from orchestrator.contracts.records.agents import Agent, AgentStatus
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.spawns import OnParentExit, SpawnedAgent, SpawnRecord
 from orchestrator.contracts.records.tasks import ContextMode, Task
+from orchestrator.core.agents.restarts import LONGEST_DELAY
+from orchestrator.core.backoff import is_due
 from orchestrator.store import agents, groups, messages, spawns, task_runs, tasks
 from orchestrator.store.database import Transaction
 
@@ -75,6 +77,9 @@ def _spawned_work(tx: Transaction, *, at: datetime) -> list[WaitingWork]:
         spawn = records.get(agent.agent_id)
         if group is None or spawn is None or not is_wanted(tx, agent, spawn, at=at):
             continue
+        start_after = spawn.restarts.start_after
+        if start_after is not None and not is_due(start_after, now=at, longest=LONGEST_DELAY):
+            continue
         works.append(
             WaitingWork(
                 key=own_box(agent.agent_id),
@@ -88,10 +93,12 @@ def _spawned_work(tx: Transaction, *, at: datetime) -> list[WaitingWork]:
 
 
 def is_wanted(tx: Transaction, agent: Agent, spawn: SpawnRecord, *, at: datetime) -> bool:
-    """Whether a reserved agent is to be started: its time has not passed, and its parent still lives."""
+    """Whether an agent is to be started: its time has not passed, and who started it still lives."""
     if at >= spawn.deadline_at:
         return False
     if agent.parent_agent_id is None or spawn.on_parent_exit is OnParentExit.DETACH:
         return True
+    if spawn.is_left:
+        return False
     parent = agents.get(tx, agent.parent_agent_id)
     return parent is not None and parent.status in (AgentStatus.STARTING, AgentStatus.RUNNING)

@@ -16,6 +16,7 @@ from orchestrator.contracts.errors import DovecoteError, ErrorCode, InvalidReque
 from orchestrator.contracts.ids import AgentId, new_id
 from orchestrator.contracts.records.spawns import (
     OnParentExit,
+    RestartPolicy,
     SpawnProfile,
     SpawnSpec,
     WaitFor,
@@ -33,7 +34,7 @@ MAX_KEY_CHARS: Final = 128
 OPERATOR_KEY: Final = "operator"
 """The credential that the operator is."""
 
-W = TypeVar("W", bound=WaitFor | SpawnProfile | OnParentExit)
+W = TypeVar("W", bound=WaitFor | SpawnProfile | OnParentExit | RestartPolicy)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +67,7 @@ def spec_of(request: SpawnAgent) -> SpawnSpec:
         wait=_word(WaitFor, request.wait, "wait"),
         profile=_word(SpawnProfile, request.profile, "profile"),
         on_parent_exit=_word(OnParentExit, request.on_parent_exit, "onParentExit"),
+        restart_policy=_word(RestartPolicy, request.restart_policy, "restartPolicy"),
         permissions=WishedPermissions(
             can_spawn=wish.can_spawn,
             chat=wish.chat,
@@ -88,6 +90,7 @@ def request_of(spec: SpawnSpec) -> SpawnAgent:
         wait=spec.wait.value,
         profile=spec.profile.value,
         on_parent_exit=spec.on_parent_exit.value,
+        restart_policy=spec.restart_policy.value,
         permissions=None
         if wish == WishedPermissions()
         else PermissionWish(
@@ -177,6 +180,8 @@ def _cleaned(spec: SpawnSpec) -> SpawnSpec:
 def _body_sha256(spec: SpawnSpec, parent_id: AgentId | None) -> str:
     """How long the caller is held is no part of what it asks for."""
     plain = asdict(replace(spec, idempotency_key=None, wait=WaitFor.NONE)) | {"parent": parent_id}
+    if spec.restart_policy is RestartPolicy.NEVER:
+        del plain["restart_policy"]  # keys that were used before there was such a wish stay good
     return hashlib.sha256(to_json(plain).encode()).hexdigest()
 
 

@@ -34,7 +34,7 @@ from orchestrator.contracts.errors import (
 from orchestrator.contracts.ids import AgentId, GroupFolder, Jid, TreeId, new_id, own_box
 from orchestrator.contracts.records.agents import Agent, AgentKind
 from orchestrator.contracts.records.rights import Rights, least
-from orchestrator.contracts.records.spawns import SpawnRecord, SpawnSpec, WaitFor
+from orchestrator.contracts.records.spawns import Restarts, SpawnRecord, SpawnSpec, WaitFor
 from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.agent_requests import SpawnAgent
 from orchestrator.contracts.wire.codec import parse_json, to_json
@@ -218,6 +218,7 @@ def _record(
         wait=spec.wait,
         profile=spec.profile,
         on_parent_exit=spec.on_parent_exit,
+        restarts=Restarts(policy=spec.restart_policy),
         name=spec.name,
         idempotency_key=spec.idempotency_key,
         body_sha256=prepared.body_sha256,

@@ -6,5 +6,5 @@ assistant off, `words` what people say to Dovecote itself, `channels` how a netw
 `egress` its one way out; `agents` are the runs and their turns, `spawns` what some were started with, `trees`
 their files, `usage` what they cost. `tasks` are scheduled prompts. `rights` say whose wish something is,
 `tokens` are credentials, `proposals` are wishes that wait for an operator, `questions` those that wait for
-anybody in the chat.
+anybody in the chat. `standing` is how all of it is, in numbers.
 """

@@ -87,7 +87,8 @@ class Agent:
     provider: its name. rights: the least of all whose words it was given. task_run_id: the run it was
     started for. depth: 0 of a root. parent_agent_id: None of a root; children are derived, never stored.
     deadline_at: when it is timed out, if it is bounded as a whole. started_at: of a pending one, when it was
-    reserved. pairs: how many were taken of its output.
+    reserved. pairs: how many were taken of its output. lines, error_lines: how many others were heard, on
+    standard output and on standard error.
     """
 
     agent_id: AgentId
@@ -109,6 +110,8 @@ class Agent:
     is_legacy: bool = False
     process_ref: str | None = None
     pairs: int = 0
+    lines: int = 0
+    error_lines: int = 0
     started_at: datetime
     ended_at: datetime | None = None
     exit_code: int | None = None

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from orchestrator.contracts.records.providers import Permissions, Provider
+from orchestrator.contracts.records.providers import CredentialSlot, Permissions, Provider
 from orchestrator.contracts.records.tool_servers import McpServer
 
 
@@ -39,7 +39,8 @@ class Definition:
 
     instructions: the rendered role, the text for all groups first. tools: names of toolsets.
     egress: what beside the provider's API may be reached. allows_provider_tools: bodies may ask the
-    provider to reach elsewhere (`provider-tools` in `egress`).
+    provider to reach elsewhere (`provider-tools` in `egress`). github: the token for GitHub that it finds
+    in a file; None: it has none.
     """
 
     name: str
@@ -57,3 +58,4 @@ class Definition:
     egress: tuple[HostPort, ...] = ()
     allows_provider_tools: bool = False
     locale: str | None = None
+    github: CredentialSlot | None = None

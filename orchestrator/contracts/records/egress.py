@@ -15,6 +15,8 @@ EGRESS_TARGET: Final = "/run/dovecote/egress"
 EGRESS_SOCKET: Final = "proxy.sock"
 SPAWN_PATH: Final = "/api/v1/spawn"
 """What an agent that may start others asks of the orchestrator, by the same socket. Source: seed 000."""
+EVENT_PATHS: Final = ("/", "/ws")
+"""Where a WebSocket tells what happens to agents. Source: seed 000."""
 FORWARDER_PORT: Final = 18_080
 """Where the forwarder listens on the container's own `127.0.0.1`."""
 

@@ -28,6 +28,8 @@ PROGRAMS_TARGET: Final = "/opt/dovecote"
 TOKEN_TARGET: Final = "/run/dovecote/token"
 """Where an agent that may start others finds its session token, in the file `TOKEN_FILE`."""
 TOKEN_FILE: Final = "session"
+GITHUB_FILE: Final = "github"
+"""Beside it the GitHub token of an agent whose definition names one."""
 TOOLS_TARGET: Final = "/opt/dovecote-tools"
 """Where the packages of the tool server lie, for drivers that run a model."""
 

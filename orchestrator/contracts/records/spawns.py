@@ -34,6 +34,14 @@ class OnParentExit(StrEnum):
     DETACH = "detach"
 
 
+class RestartPolicy(StrEnum):
+    """Whether a spawned agent that ended by itself is started again: not, if it failed, however it ended."""
+
+    NEVER = "never"
+    ON_FAILURE = "on_failure"
+    ALWAYS = "always"
+
+
 class StopReason(StrEnum):
     """Why an agent is stopped."""
 
@@ -92,6 +100,7 @@ class SpawnSpec:
     wait: WaitFor = WaitFor.NONE
     profile: SpawnProfile = SpawnProfile.STANDARD
     on_parent_exit: OnParentExit = OnParentExit.STOP
+    restart_policy: RestartPolicy = RestartPolicy.NEVER
     permissions: WishedPermissions = field(default_factory=WishedPermissions)
     name: str | None = None
     idempotency_key: str | None = None
@@ -99,9 +108,10 @@ class SpawnSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpawnResult:
-    """What came of a spawned agent.
+    """What came of a spawned agent; of one that was restarted, of its last attempt.
 
-    output: its texts. files_modified: relative to its workspace, removed ones too; None if nobody looked.
+    output: its texts. files_modified: relative to its workspace, removed ones too, of all its attempts;
+    None if nobody looked.
     shared_with: other live agents that may write the same paths. exit_code: None at a timeout, or when nobody
     saw it end. error: one sentence.
     """
@@ -115,6 +125,21 @@ class SpawnResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Restarts:
+    """How often a spawned agent was started again. policy: whether it is.
+
+    count: ever. recent: when, of those that may count against the limit. start_after: it waits until then.
+    earlier_files: what its earlier attempts changed; None if nobody looked.
+    """
+
+    policy: RestartPolicy = RestartPolicy.NEVER
+    count: int = 0
+    recent: tuple[datetime, ...] = ()
+    start_after: datetime | None = None
+    earlier_files: tuple[str, ...] | None = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SpawnRecord:
     """A spawned agent, as it was resolved; its life is the agent's record.
 
@@ -122,7 +147,7 @@ class SpawnRecord:
     relative to that, a directory with `/` at its end; empty and `is_own_workspace`: all of it is its own.
     deadline_at: when it is timed out. capped_by: `parent_deadline` or `absolute_max_timeout`, if one of these
     shortened its time. stop_reason, stopped_by: once it was told to stop. answer: what its caller was told at
-    once, as JSON.
+    once, as JSON. is_left: the attempt of its parent that started it is over, though its parent is not.
     """
 
     agent_id: AgentId
@@ -145,6 +170,8 @@ class SpawnRecord:
     capped_by: str | None
     stop_reason: StopReason | None = None
     stopped_by: AgentId | None = None
+    restarts: Restarts = field(default_factory=Restarts)
+    is_left: bool = False
     result: SpawnResult | None = None
 
 
@@ -185,6 +212,20 @@ class QuotaInfo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SpawnSummary:
+    """What is shown of a spawn. restarts: without those that count for the bound."""
+
+    agent_id: AgentId
+    task: str
+    name: str | None
+    workspace: str
+    writable_paths: tuple[str, ...]
+    stop_reason: StopReason | None
+    restarts: Restarts
+    result: SpawnResult | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentView:
     """An agent with what its spawn says of it; spawn: None of one that holds a chat or does a task."""
 
@@ -210,6 +251,7 @@ class AgentView:
     stop_reason: StopReason | None
     result: SpawnResult | None
     waits_for: tuple[AgentId, ...] = ()
+    restarts: Restarts | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,8 @@ class SpawnAgent(Wire):
     """Start a child. The reply comes at once; `replies/{agentId}.json` follows when it is ready or has ended.
 
     workspace_path: where the caller has it; absent: the caller's own workspace. wait: none, ready or result.
-    profile: standard or safe. on_parent_exit: stop, request_stop or detach.
+    profile: standard or safe. on_parent_exit: stop, request_stop or detach. restart_policy: never, on_failure
+    or always.
     """
 
     directory: ClassVar[str] = AGENTS
@@ -38,6 +39,7 @@ class SpawnAgent(Wire):
     wait: str = "none"
     profile: str = "standard"
     on_parent_exit: str = "stop"
+    restart_policy: str = "never"
     permissions: PermissionWish | None = None
     name: str | None = None
     idempotency_key: str | None = None
@@ -54,6 +56,7 @@ class SpawnWords:
     writable_paths: tuple[str, ...] = ()
     timeout_ms: int | None = None
     wait: str = "result"
+    restart_policy: str = "never"
     name: str | None = None
 
     def as_request(self, chat: Jid) -> SpawnAgent:
@@ -64,6 +67,7 @@ class SpawnWords:
             writable_paths=self.writable_paths,
             timeout_ms=self.timeout_ms,
             wait=self.wait,
+            restart_policy=self.restart_policy,
             name=self.name,
         )
 
@@ -114,6 +118,7 @@ OLD_SPELLINGS: Final[Mapping[str, str]] = {
     "idempotency_key": "idempotencyKey",
     "include_tree": "includeTree",
     "on_parent_exit": "onParentExit",
+    "restart_policy": "restartPolicy",
     "timeout_ms": "timeoutMs",
     "workspace_path": "workspacePath",
     "writable_paths": "writablePaths",
@@ -172,6 +177,15 @@ SPAWN_AGENT: Final = Tool(
             ),
             example="result",
             choices=("none", "ready", "result"),
+        ),
+        "restart_policy": ToolInput(
+            about=(
+                "Whether it is started again from its beginning after it has ended by itself: never, "
+                "on_failure, or always. Each attempt writes into what the one before left; after a few "
+                "restarts in a short time it ends as failed. wait: result lasts to the last attempt's end."
+            ),
+            example="on_failure",
+            choices=("never", "on_failure", "always"),
         ),
         "name": ToolInput(
             about="A short name for people, up to 64 characters, shown wherever agents are listed.",

@@ -24,6 +24,7 @@ _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _MAY_HOLD_LONE_SURROGATES: Final = re.compile("\\\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 
 
+_AS_THEY_ARE: Final = frozenset({str, int, float, bool})
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
@@ -73,7 +74,9 @@ def to_plain(value: object) -> Any:
         plain: dict[str, Any] = {}
         for name, wire_name in _names(type(value)):  # type: ignore[arg-type]  # a class is hashable
             item = getattr(value, name)
-            if item is not None:
+            if type(item) in _AS_THEY_ARE:
+                plain[wire_name] = item
+            elif item is not None:
                 plain[wire_name] = to_plain(item)
         return plain
     if isinstance(value, Mapping):

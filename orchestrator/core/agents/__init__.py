@@ -7,5 +7,5 @@ lays them over each other. Of a definition `launch_plan` makes walls and places,
 where secrets are kept, `budget` what calls cost, `tokens` by what an agent is known. Of spawned agents
 `limits` says how many there may be, `rights` what they may, `spawn_paths` where they work, `lineage` who came
 of whom, `waits` who waits for whom; `activity` is what one is doing, `endings` how a spawned one ended,
-`provider_trouble` whether an agent failed or its provider did.
+`restarts` whether it begins again, `provider_trouble` whether an agent failed or its provider did.
 """

@@ -20,6 +20,7 @@ from orchestrator.core.agents.forms import (
     Name,
     Plain,
     ProviderName,
+    SecretReference,
     Variables,
     first_fault,
 )
@@ -87,6 +88,7 @@ class AgentFields(Form):
     egress: (
         Annotated[list[Annotated[str, AfterValidator(_destination)]], Field(max_length=_MAX_ENTRIES)] | None
     ) = None
+    github_token: SecretReference | None = None
     locale: Annotated[str, Field(pattern=_LOCALE, max_length=35)] | None = None
 
     @property

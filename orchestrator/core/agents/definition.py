@@ -14,9 +14,16 @@ from orchestrator.contracts.records.definitions import (
 )
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.launch import EXTRAS_TARGET, GLOBAL_TARGET, WORKSPACE_TARGET
-from orchestrator.contracts.records.providers import AuthMode, HomePolicy, Permissions, Provider
+from orchestrator.contracts.records.providers import (
+    AuthMode,
+    CredentialSlot,
+    HomePolicy,
+    Permissions,
+    Provider,
+)
 from orchestrator.contracts.records.tool_servers import McpServer
 from orchestrator.core.agents.agent_file import PROVIDER_TOOLS, AgentFile
+from orchestrator.core.agents.environment import GITHUB_VARIABLE
 from orchestrator.core.agents.forms import server_records
 from orchestrator.core.agents.provider_file import Providers
 from orchestrator.core.agents.start_prompt import RunFacts, start_prompt
@@ -88,6 +95,7 @@ def resolve_definition(
         egress=_hosts(files, provider),
         allows_provider_tools=PROVIDER_TOOLS in (_first(*(file.fields.egress for file in files)) or ()),
         locale=_first(own.fields.locale, shared.fields.locale),
+        github=_github(files),
     )
     return replace(definition, instructions=start_prompt((shared, own), _facts(group, definition, defaults)))
 
@@ -177,6 +185,13 @@ def _hosts(files: Sequence[AgentFile], provider: Provider) -> tuple[HostPort, ..
         parts = urlsplit(provider.api.base)
         hosts = (*hosts, HostPort(host=parts.hostname or "", port=parts.port or 443))
     return tuple(dict.fromkeys(hosts))
+
+
+def _github(files: Sequence[AgentFile]) -> CredentialSlot | None:
+    reference = _first(*(file.fields.github_token for file in files))
+    if reference is None:
+        return None
+    return CredentialSlot(name="github_token", target_env=GITHUB_VARIABLE, secret_ref=reference)
 
 
 def _tools(files: Sequence[AgentFile], defaults: Defaults) -> tuple[str, ...]:

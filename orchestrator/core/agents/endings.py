@@ -20,6 +20,12 @@ def end_of_spawned(event: AgentEventKind, outcome: TurnOutcome | None) -> AgentE
     return AgentEventKind.ENDED_BADLY if event is AgentEventKind.ENDED_WELL else event
 
 
+def too_many_restarts(count: int, *, window_s: float, why: str | None) -> str:
+    """One sentence for who asked for an agent that is not started again. why: how its last attempt ended."""
+    often = f"started again {count} time{'' if count == 1 else 's'} within {window_s:g} s, which is the most"
+    return f"It was {often}, and ended once more: {why or 'its work was done.'}"
+
+
 def why_it_failed(
     spawn: SpawnRecord,
     reason: EndReason,

@@ -14,6 +14,7 @@ from orchestrator.contracts.records.egress import EGRESS_SOCKET, EGRESS_TARGET, 
 from orchestrator.contracts.records.launch import (
     AGENTS_TARGET,
     BOX_TARGET,
+    GITHUB_FILE,
     GLOBAL_TARGET,
     HOME_TARGET,
     PROGRAMS_TARGET,
@@ -29,6 +30,8 @@ SEARCH_PATH: Final = "/opt/python/bin:/usr/local/bin:/usr/bin:/bin"
 """`/opt/python` is where a sandbox binds an interpreter that does not lie below `/usr`."""
 PLACEHOLDER: Final = "dovecote-adds-the-credential"
 """What stands in a credential's variable: the way out puts the credential into the call."""
+GITHUB_VARIABLE: Final = "GITHUB_TOKEN_FILE"
+"""Names the file with the GitHub token; the token itself stands in no variable."""
 OUR_PREFIX: Final = "DOVECOTE_"
 _SENSITIVE: Final = (
     "API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE_KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL",
@@ -52,7 +55,8 @@ class ProgramRun:
 
     egress_port: of the way out on the program's own `127.0.0.1`; None: it has none. our_program: where
     the program `dovecote` lies, for an agent that sees it. channel: a coordination channel, if it is in one.
-    may_spawn: whether it finds a session token. session_token: the token itself, where that may be shown.
+    has_github, may_spawn: whether it finds a GitHub token, and a session token.
+    session_token: the token itself, where that may be shown.
     """
 
     agent_id: AgentId
@@ -62,6 +66,7 @@ class ProgramRun:
     egress_port: int | None = None
     our_program: str | None = None
     channel: str | None = None
+    has_github: bool = False
     may_spawn: bool = False
     session_token: Secret | None = None
 
@@ -135,6 +140,8 @@ def build_environment(
         given["HOME"] = ours["HOME"]
     given |= _way_out(run, recipe)
     given |= _spawning(run)
+    if run.has_github:
+        given[GITHUB_VARIABLE] = f"{TOKEN_TARGET}/{GITHUB_FILE}"
     given |= filled(provider.environment, recipe)
     given |= definition.environment
     given |= credential_placeholders(definition)
@@ -150,7 +157,9 @@ def inherited_by(definition: Definition, ours: Mapping[str, str]) -> dict[str, s
 
     A variable that a slot names as its credential is one, whatever it is called.
     """
-    named = {slot.secret_ref.removeprefix(ENV_REFERENCE) for slot in definition.provider.slots}
+    github = () if definition.github is None else (definition.github,)
+    slots = (*definition.provider.slots, *github)
+    named = {slot.secret_ref.removeprefix(ENV_REFERENCE) for slot in slots}
     others = {name: value for name, value in ours.items() if name not in named}
     return inherited(definition.provider.env_policy, others)
 

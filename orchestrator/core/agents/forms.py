@@ -167,6 +167,12 @@ ProviderName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
 Command = Annotated[str, Field(max_length=4_096), AfterValidator(_plain_text), AfterValidator(_words)]
 ModelName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@+\[\]-]{0,127}$")]
 WebAddress = Annotated[str, Field(max_length=2_048), AfterValidator(_web_address)]
+SecretReference = Annotated[
+    str,
+    Field(
+        pattern=r"^(env:[A-Za-z_][A-Za-z0-9_]*|secret:providers/[a-z0-9][a-z0-9_.-]*/[a-z0-9][a-z0-9_.-]*)$"
+    ),
+]
 VariableName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
 VariableText = Annotated[
     str, BeforeValidator(_as_text), Field(max_length=_MAX_VALUE_CHARS), AfterValidator(_plain_text)

@@ -14,6 +14,7 @@ from orchestrator.core.agents.forms import (
     ModelName,
     Plain,
     ProviderName,
+    SecretReference,
     VariableName,
     Variables,
     WebAddress,
@@ -45,9 +46,6 @@ KEY_HEADERS: Final[Mapping[WireFormat, tuple[str, str]]] = {
 }
 """Where a credential is written, and the word before it."""
 _CALL: Final = re.compile(r"(GET|POST) (/[A-Za-z0-9._~*:@-]+)+")
-_REFERENCE: Final = (
-    r"^(env:[A-Za-z_][A-Za-z0-9_]*|secret:providers/[a-z0-9][a-z0-9_.-]*/[a-z0-9][a-z0-9_.-]*)$"
-)
 _MAX_FILE_CHARS: Final = 64 * 1024
 
 
@@ -75,7 +73,7 @@ class SlotForm(Form):
 
     name: ProviderName
     target_env: VariableName
-    secret_ref: Annotated[str, Field(pattern=_REFERENCE)] | None = None
+    secret_ref: SecretReference | None = None
     required: bool = True
 
 

@@ -5,6 +5,7 @@ from dataclasses import fields
 from typing import Final
 
 from orchestrator.contracts.records.agents import SpawnPermissions
+from orchestrator.contracts.records.definitions import Definition
 from orchestrator.contracts.records.spawns import WishedPermissions
 from orchestrator.contracts.wire.tools import (
     CHAT_TOOLS,
@@ -17,6 +18,11 @@ from orchestrator.contracts.wire.tools import (
 USUAL: Final = SpawnPermissions(can_spawn=True, chat=False, inherit_github_token=False, detach=False)
 """What a child is allowed of what its parent may, where nobody says otherwise."""
 _OF_THE_CHAT: Final = frozenset({CHAT_TOOLS, TASK_TOOLS, GROUP_TOOLS})
+
+
+def permissions_of_root(definition: Definition | None) -> SpawnPermissions:
+    """Those of a group's own agent: all but to hand down what it does not have. None: it does not start."""
+    return SpawnPermissions(inherit_github_token=definition is not None and definition.github is not None)
 
 
 def narrow(parent: SpawnPermissions, wished: WishedPermissions) -> SpawnPermissions:

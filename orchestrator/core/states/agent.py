@@ -19,6 +19,7 @@ class AgentEventKind(StrEnum):
     RAN_OUT = "ran out of time"
     FOUND_DEAD = "found dead after a restart"
     NOT_FOUND = "not to be verified"
+    RESTARTED = "to be started again"
 
 
 _S = AgentStatus
@@ -41,6 +42,8 @@ AGENT: Final = Machine(
         (_S.RUNNING, _E.ENDED_WELL): _S.COMPLETED,
         (_S.RUNNING, _E.ENDED_BADLY): _S.FAILED,
         (_S.RUNNING, _E.RAN_OUT): _S.TIMED_OUT,
+        (_S.STARTING, _E.RESTARTED): _S.PENDING,
+        (_S.RUNNING, _E.RESTARTED): _S.PENDING,
         (_S.STOPPING, _E.ENDED_WELL): _S.TERMINATED,
         (_S.STOPPING, _E.ENDED_BADLY): _S.TERMINATED,
         (_S.STOPPING, _E.RAN_OUT): _S.TIMED_OUT,  # only the clock that told it to stop says so

@@ -14,7 +14,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
 
-from orchestrator.api.agent_spawn import AgentSpawnApi
+from orchestrator.api.agent_face import AgentFace
 from orchestrator.api.credentials import Credentials
 from orchestrator.api.server import ApiServer
 from orchestrator.channels.console import ConsoleChannel
@@ -197,7 +197,7 @@ async def open_faces(bench: SpawnBench) -> AsyncIterator[Faces]:
     )
     meter = StoredUsage(services)
     opening = opened_egress(
-        paths.run / "egress", meter=meter, clock=services.clock, agent_api=AgentSpawnApi(services)
+        paths.run / "egress", meter=meter, clock=services.clock, agent_api=AgentFace(services, feed)
     )
     async with opening as egress, asyncio.TaskGroup() as tasks:
         policy = EgressPolicy(

@@ -17,7 +17,7 @@ async def test_a_child_that_ends_well_is_told_the_same_by_every_face(bench: Spaw
     told: dict[str, Mapping[str, Any]] = {}
     async with open_faces(bench) as faces:
         for name, ask in faces.all().items():
-            outcome = await ask(task="count the doves", timeout_ms=60_000)
+            outcome = await ask(task="count the doves", timeout_ms=60_000, restart_policy="on_failure")
             assert outcome.code == "done", (name, outcome)
             told[name] = outcome.told
 
@@ -36,6 +36,8 @@ async def test_a_child_that_ends_well_is_told_the_same_by_every_face(bench: Spaw
     assert len({each["agent_id"] for each in told.values()}) == 4
     assert {each["tree_id"] for each in told.values()} == {"tree-root"}
     assert {each["depth"] for each in told.values()} == {1}
+    kept = await bench.desk.run(lambda tx: tx.all("SELECT restart_policy FROM spawns"))
+    assert [row["restart_policy"] for row in kept] == ["on_failure"] * 4
 
 
 Case = tuple[dict[str, Any], str, int]
@@ -50,6 +52,7 @@ REFUSALS: dict[str, tuple[dict[str, Any], list[Case]]] = {
             ({"workspace_path": "src"}, "INVALID_WORKSPACE", 400),
             ({"workspace_path": "/usr"}, "WORKSPACE_NOT_ALLOWED", 403),
             ({"wait": "sometimes"}, "INVALID_REQUEST", 400),
+            ({"restart_policy": "sometimes"}, "INVALID_REQUEST", 400),
         ],
     ),
     "disabled": ({"enabled": False}, [({}, "SPAWN_DISABLED", 403)]),

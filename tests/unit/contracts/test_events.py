@@ -11,6 +11,7 @@ from orchestrator.contracts.events import (
     AgentFailed,
     AgentLogged,
     AgentProgressed,
+    AgentRestarted,
     AgentStarted,
     AgentTerminated,
     AuditEvent,
@@ -24,6 +25,8 @@ from orchestrator.contracts.events import (
     OrphanTerminated,
     ParentNotFound,
     ParentNotRunning,
+    RestartEvent,
+    RestartsGivenUp,
     TokenExpired,
     TokenGenerated,
     TokenSignatureInvalid,
@@ -131,6 +134,18 @@ AUDIT: list[tuple[AuditEvent, str, Mapping[str, Any]]] = [
         {"treeId": STR, "rootAgentId": STR, "totalAgents": INT},
     ),
 ]
+RESTARTS: list[tuple[RestartEvent, str, Mapping[str, Any]]] = [
+    (
+        AgentRestarted(**PLACE, restarts=2, delay_ms=2_000, error="crashed"),
+        "agent.restarted",
+        {"restarts": INT, "delayMs": INT, "error": STR},
+    ),
+    (
+        RestartsGivenUp(**PLACE, restarts=3, error="crashed"),
+        "agent.restarts_given_up",
+        {"restarts": INT, "error": STR},
+    ),
+]
 
 
 def _names(cases: list[tuple[Any, str, Mapping[str, Any]]]) -> list[str]:
@@ -162,10 +177,24 @@ def test_an_event_for_the_audit_has_the_documents_fields(
     assert class_of(event) is EventClass.AUDIT
 
 
+@pytest.mark.parametrize(("event", "name", "types"), RESTARTS, ids=_names(RESTARTS))
+def test_an_event_of_a_restart_says_whose_and_is_kept_for_the_audit(
+    event: RestartEvent, name: str, types: Mapping[str, Any]
+) -> None:
+    plain = json.loads(to_json(event))
+
+    assert plain.pop("type") == name
+    assert {key: plain.pop(key) for key in HIERARCHY} == HIERARCHY
+    assert plain.keys() == types.keys()
+    assert all(isinstance(plain[key], kind) for key, kind in types.items())
+    assert class_of(event) is EventClass.AUDIT
+
+
 def test_every_event_that_there_is_has_its_row_here() -> None:
+    assert {type(event) for event, _, _ in RESTARTS} == set(get_args(RestartEvent))
     assert {type(event) for event, _, _ in LIFE} == set(get_args(LifeEvent))
     assert {type(event) for event, _, _ in AUDIT} == set(get_args(AuditEvent))
-    assert len(get_args(Event)) == 6 + 12
+    assert len(get_args(Event)) == 6 + 12 + 2
 
 
 def test_a_root_has_no_parent_in_its_events() -> None:

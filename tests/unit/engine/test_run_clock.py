@@ -307,6 +307,16 @@ def test_a_deadline_holds_whatever_the_agent_does(how: str) -> None:
     assert clock.next_in_s(80) == 10
 
 
+def test_a_deadline_that_passes_when_the_work_is_done_ends_nobody_but_its_exit_is_waited_for() -> None:
+    clock = RunClock(LIMITS, now=0, deadline=90)
+
+    clock.close_asked(80)
+    clock.turn_ended(85)
+
+    assert clock.next_in_s(86) == LIMITS.close_s - 1
+    assert dues(clock, 90, 85 + LIMITS.close_s) == [None, Due.SLOW_TO_CLOSE]
+
+
 @given(st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 2_000)), max_size=30), st.integers(1, 50))
 def test_nothing_is_due_before_the_clock_says_it_is_worth_asking(
     history: list[tuple[str, int]], typing_s: int

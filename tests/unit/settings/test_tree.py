@@ -70,6 +70,8 @@ NAMES = [
     "spawn.per_minute",
     "spawn.default_timeout_s",
     "spawn.absolute_max_timeout_s",
+    "spawn.restart_intensity",
+    "spawn.restart_window_s",
     "spawn.token_in_environment",
     "workspaces.roots",
     "alerts.command",
@@ -125,6 +127,7 @@ def test_the_defaults_are_those_of_the_contracts() -> None:
     assert (spawn.enabled, spawn.max_depth, spawn.max_agents_per_tree) == (True, 2, 10)
     assert (spawn.max_spawns_per_tree, spawn.per_minute) == (100, 10)
     assert (spawn.default_timeout_s, spawn.absolute_max_timeout_s) == (3600, 86_400)
+    assert (spawn.restart_intensity, spawn.restart_window_s) == (3, 300)
     assert settings.agent.container_timeout_s == 30 * 60
     assert settings.agent.turn_limit_s == 2 * 3600
     assert settings.agent.idle_timeout_s == 10 * 60

@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator.contracts.errors import InvalidSettings
 from orchestrator.contracts.ids import GroupFolder, Jid
+from orchestrator.contracts.records.agents import ALL_PERMISSIONS
 from orchestrator.contracts.records.definitions import Budget, Definition, ExtraDirectory, HostPort
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.providers import Permissions
@@ -15,6 +16,7 @@ from orchestrator.contracts.records.tool_servers import McpServer
 from orchestrator.core.agents.agent_file import parse_agent_file
 from orchestrator.core.agents.definition import Defaults, resolve_definition
 from orchestrator.core.agents.provider_file import merge_providers, parse_provider_file
+from orchestrator.core.agents.rights import permissions_of_root
 from orchestrator.shipped import shipped_providers
 
 GROUP = Group(
@@ -177,3 +179,28 @@ def test_additional_directories_are_told_to_the_agent() -> None:
 
     assert "/workspace/extra/photos, to read." in found.instructions
     assert "/srv/photos" not in found.instructions
+
+
+def test_a_github_token_is_the_groups_own_else_that_for_all() -> None:
+    shared = "github_token: secret:providers/github/all"
+
+    found = resolve("github_token: env:FORGE", shared).github
+    for_all = resolve("", shared).github
+
+    assert found is not None
+    assert for_all is not None
+    assert (found.secret_ref, for_all.secret_ref) == ("env:FORGE", "secret:providers/github/all")
+    assert found.is_required
+    assert resolve().github is None
+
+
+def test_a_github_token_itself_has_no_place_in_the_file() -> None:
+    assert "github_token" in refusal("github_token: ghp_0123456789")
+
+
+def test_a_groups_agent_may_hand_down_a_github_token_only_if_it_has_one() -> None:
+    slot = resolve("github_token: env:FORGE")
+
+    assert permissions_of_root(slot) == ALL_PERMISSIONS
+    assert permissions_of_root(resolve()) == replace(ALL_PERMISSIONS, inherit_github_token=False)
+    assert permissions_of_root(None) == replace(ALL_PERMISSIONS, inherit_github_token=False)

@@ -1,5 +1,7 @@
 """The environment of an agent: what is inherited, what is ours, what its provider's recipe says."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,6 +24,7 @@ from orchestrator.core.agents.environment import (
     ProgramRun,
     build_environment,
     inherited,
+    inherited_by,
     path_with,
 )
 from orchestrator.core.agents.recipes import Recipe, filled, home_directories
@@ -226,6 +229,23 @@ def test_fp12_an_agent_that_may_start_others_finds_where_and_by_which_file_and_n
         "PINOCCHIO_API_URL": "http://127.0.0.1:18080",
         "PINOCCHIO_SESSION_TOKEN_FILE": "/run/dovecote/token/session",
     }
+
+
+def test_fp12_an_agent_with_a_github_token_finds_the_file_and_no_token() -> None:
+    run = ProgramRun(agent_id=AgentId("agent-1"), tree_id=TreeId("tree-1"), has_github=True)
+
+    found = build_environment(definition(), run, RECIPE)
+
+    assert found["GITHUB_TOKEN_FILE"] == "/run/dovecote/token/github"
+    plain = build_environment(definition(), replace(run, has_github=False), RECIPE)
+    assert found.keys() - plain.keys() == {"GITHUB_TOKEN_FILE"}
+
+
+def test_the_variable_that_a_github_token_comes_from_is_not_inherited() -> None:
+    slot = CredentialSlot(name="github_token", target_env="GITHUB_TOKEN_FILE", secret_ref="env:FORGE")
+    ours = {"FORGE": "ghp-1", "COLOUR": "blue"}
+
+    assert inherited_by(replace(definition(), github=slot), ours) == {"COLOUR": "blue"}
 
 
 def test_only_where_the_settings_want_it_the_token_itself_is_in_the_environment() -> None:
