@@ -1,9 +1,9 @@
 """The command `dovecote`: a face over the command layer, in a terminal.
 
 `main` is its words; `agent_app`, `api_key_app`, `image_app`, `proposal_app`, `provider_app`, `secret_app`,
-`task_app`, `whatsapp_app` and `workspace_app` are those of its parts, `options` what many share. Each command
-imports what it needs inside, so that help is quick. A command works in a `home`, at a `place`: through the
-running orchestrator by `client`, else on the store by `store_services`.
+`task_app`, `whatsapp_app`, `workspace_app` and `keeping_words` are those of its parts, `options` what many
+share. Each command imports what it needs inside, so that help is quick. A command works in a `home`, at a
+`place`: through the running orchestrator by `client`, else on the store by `store_services`.
 `serve` runs the daemon, `stop_signals` end it, `ended` says how; `logging_setup` and `log_repeats` are its
 log.
 `chat` is a conversation, by `chat_terminal` or, without a terminal, by `chat_lines`; both speak by a
@@ -13,8 +13,11 @@ file is shown.
 `groups`, `tasks`, `proposals`, `api_keys`, `seen`, `usage`, `agents`, `secrets`, `provider_login`, `config`,
 `mcp_bridge`, `workspaces`, `image` (with `build_for` and `image_prune`), `events`, `whatsapp` and
 `whatsapp_link` (with `whatsapp_settling` behind a link, and `whatsapp_numbers`) are the commands of these
-names; `agent_trees` and `top` show agents in `tree_lines`; `reference` draws the README's tables. `doctor`
-gives `findings`, made by `place_checks`, `store_checks`, `runner_checks`, `alert_checks`, `channel_checks`,
-`door_checks` and `agent_checks`; `provider_checks` and `image_check` are the ones that take longer. `output`
-and `table` print.
+names; `agent_trees` and `top` show agents in `tree_lines`, `status` all that is, in `status_lines`;
+`backups`, `forgetting` and `service` do what `keeping_words` says; `reference` draws the README's tables.
+`doctor` gives `findings`, made by `place_checks`, `secret_checks`, `running_checks` (of the orchestrator
+that runs), `store_checks`, `standing_checks` (with `queue_checks`: what waits), `runner_checks`,
+`container_checks`, `alert_checks`, `channel_checks`, `door_checks`, `refusal_checks`, `service_checks`,
+`provider_findings` and `agent_checks`; `provider_checks` and `image_check` take longer. `output` and
+`table` print.
 """

@@ -10,6 +10,7 @@ from typing import Final
 from orchestrator.cli.agent_checks import agent_findings
 from orchestrator.cli.alert_checks import check_alerts, check_voice
 from orchestrator.cli.channel_checks import check_whatsapp
+from orchestrator.cli.container_checks import docker_findings
 from orchestrator.cli.door_checks import check_doors, check_keys
 from orchestrator.cli.findings import Finding, Health, Patient, broken, doubtful, well
 from orchestrator.cli.home import unknown_language
@@ -18,9 +19,14 @@ from orchestrator.cli.place_checks import (
     check_disk,
     check_lock,
     check_log,
-    check_socket,
 )
+from orchestrator.cli.provider_findings import check_providers
+from orchestrator.cli.refusal_checks import check_refusals
 from orchestrator.cli.runner_checks import check_limits, check_runner
+from orchestrator.cli.running_checks import running_findings
+from orchestrator.cli.secret_checks import check_secrets
+from orchestrator.cli.service_checks import check_service
+from orchestrator.cli.standing_checks import standing_findings
 from orchestrator.cli.store_checks import check_files, check_groups, check_senders, check_store
 from orchestrator.contracts.errors import DovecoteError
 from orchestrator.paths import Paths
@@ -30,25 +36,34 @@ from orchestrator.store.instance_lock import holder_pid
 
 Check = Callable[[Patient], Finding]
 
-CHECKS: Final[tuple[Check, ...]] = (
+SeveralChecks = Callable[[Patient], list[Finding]]
+
+CHECKS: Final[tuple[Check | SeveralChecks, ...]] = (
     check_directories,
+    check_secrets,
     check_disk,
     check_lock,
-    check_socket,
+    running_findings,
     check_doors,
     check_keys,
     check_store,
     check_groups,
     check_senders,
     check_files,
+    standing_findings,
     check_runner,
     check_limits,
+    docker_findings,
     check_whatsapp,
     check_alerts,
     check_voice,
+    check_refusals,
+    check_service,
     check_log,
+    check_providers,
+    agent_findings,
 )
-"""What is looked at after the settings. A new part adds its own check here."""
+"""What is looked at after the settings, each for one finding or several. A new part adds its own here."""
 
 _SIGNS: Final = {
     Health.OK: ("ok", "green"),
@@ -72,7 +87,7 @@ def examine(home_option: Path | None) -> list[Finding]:
     paths = Paths(home=home_here(home_option))
     settings, findings = _settings(paths)
     patient = Patient(paths=paths, settings=settings, pid=holder_pid(paths.lock))
-    return [*findings, *(_run(check, patient) for check in CHECKS), *_run_all(agent_findings, patient)]
+    return [*findings, *(finding for check in CHECKS for finding in _run(check, patient))]
 
 
 def _settings(paths: Paths) -> tuple[Settings, list[Finding]]:
@@ -100,19 +115,13 @@ def _language(settings: Settings) -> list[Finding]:
     return [doubtful("language", why, mend) for why in unknown_language(settings)]
 
 
-def _run(check: Check, patient: Patient) -> Finding:
+def _run(check: Check | SeveralChecks, patient: Patient) -> list[Finding]:
     try:
-        return without_doctor(check(patient))
+        found = check(patient)
     except Exception as error:  # one broken check must not hide what the others find
-        name = check.__name__.removeprefix("check_")
-        return broken(name, f"This check itself failed: {error!r}.", None)
-
-
-def _run_all(check: Callable[[Patient], list[Finding]], patient: Patient) -> list[Finding]:
-    try:
-        return [without_doctor(finding) for finding in check(patient)]
-    except Exception as error:  # as in `_run`
-        return [broken("agents", f"This check itself failed: {error!r}.", None)]
+        name = check.__name__.removeprefix("check_").removesuffix("_findings")
+        return [broken(name, f"This check itself failed: {error!r}.", None)]
+    return [without_doctor(each) for each in (found if isinstance(found, list) else [found])]
 
 
 def without_doctor(finding: Finding) -> Finding:

@@ -10,6 +10,7 @@ import typer
 from orchestrator.cli.agent_app import agent_app
 from orchestrator.cli.api_key_app import api_key_app
 from orchestrator.cli.image_app import image_app
+from orchestrator.cli.keeping_words import add_keeping_words
 from orchestrator.cli.options import AsJson, Count, Folder, Home, Since, Tree
 from orchestrator.cli.output import allow_any_text, unwritable
 from orchestrator.cli.proposal_app import proposal_app
@@ -75,6 +76,14 @@ def doctor(home: Home = None, as_json: AsJson = False) -> None:
     from orchestrator.cli.doctor import run_doctor
 
     raise typer.Exit(run_doctor(home, as_json=as_json))
+
+
+@app.command()
+def status(home: Home = None, as_json: AsJson = False) -> None:
+    """Show how all stands: channels, groups, queue, agents, tasks, outbox, errors, use."""
+    from orchestrator.cli.status import show_status
+
+    show_status(home, as_json=as_json)
 
 
 @app.command()
@@ -242,6 +251,9 @@ def group_remove(folder: Folder, home: Home = None) -> None:
     from orchestrator.cli.groups import remove
 
     remove(home, folder)
+
+
+add_keeping_words(app)
 
 
 def main() -> None:

@@ -1,6 +1,5 @@
 """The doctor's checks of the place: directories, disk, lock, log."""
 
-import asyncio
 import contextlib
 import errno
 import json
@@ -10,11 +9,10 @@ import stat
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from orchestrator.app import SystemClock
+from orchestrator.app.parts import SystemClock
 from orchestrator.cli.findings import Finding, Patient, broken, doubtful, well
-from orchestrator.contracts.errors import DovecoteError
 from orchestrator.contracts.os_errors import advice_for
 from orchestrator.core.text_cleaning import clean_text
 from orchestrator.paths import open_mode
@@ -97,33 +95,6 @@ def check_lock(patient: Patient) -> Finding:
         why = f"None runs. The last one (process {clean_text(left)[:20]}) ended without shutting down."
         return doubtful("orchestrator", why, "dovecote serve   (it settles what the last one left)")
     return doubtful("orchestrator", "None runs here.", "dovecote serve")
-
-
-def check_socket(patient: Patient) -> Finding:
-    """The running orchestrator answers, and how much it has to do."""
-    if patient.pid is None:
-        return well("api", "Closed, since no orchestrator runs.")
-    try:
-        status = asyncio.run(_status(patient))
-    except DovecoteError as error:
-        return broken("api", error.message, error.suggestion)
-    if status is None:
-        return doubtful("api", "The orchestrator ended just now.", "dovecote serve")
-    return well(
-        "api",
-        f"Answers. {len(status['live_agents'])} agents live, {status['messages_waiting']} messages and "
-        f"{status['texts_waiting']} texts wait.",
-    )
-
-
-async def _status(patient: Patient) -> Any:
-    from orchestrator.cli.client import running_client
-
-    client = await running_client(patient.paths)
-    if client is None:
-        return None
-    async with client:
-        return await client.call("GET", "/api/v1/status", timeout_s=10)
 
 
 def check_log(patient: Patient) -> Finding:

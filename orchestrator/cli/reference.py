@@ -11,6 +11,7 @@ import typer.main
 
 from orchestrator.api.render_errors import STATUS
 from orchestrator.contracts.errors import DovecoteError, ErrorCode
+from orchestrator.core.metrics import METRICS
 from orchestrator.core.states.agent import AGENT
 from orchestrator.core.states.message import MESSAGE
 from orchestrator.core.states.outbox import OUTBOX
@@ -92,6 +93,7 @@ def tables_of(program: typer.Typer) -> dict[str, str]:
         "settings": settings_table(),
         "error codes": error_codes_table(),
         "commands": commands_table(program),
+        "metrics": metrics_table(),
         "state diagrams": state_diagrams(),
     }
 
@@ -139,6 +141,15 @@ def commands_table(program: typer.Typer) -> str:
     """Every command with its help."""
     rows = [(f"`{name}`", text) for name, text in _commands(typer.main.get_command(program), "dovecote")]
     return _table(("command", "does"), rows)
+
+
+def metrics_table() -> str:
+    """Every number of `/metrics`."""
+    rows = [
+        (f"`{each.name}`", each.kind.value, ", ".join(f"`{label}`" for label in each.labels), each.meaning)
+        for each in METRICS
+    ]
+    return _table(("metric", "kind", "labels", "meaning"), rows)
 
 
 def state_diagrams() -> str:

@@ -15,6 +15,7 @@ def runner_options(patient: Patient) -> RunnerOptions:
     return RunnerOptions(
         image=agent.image,
         programs_directory=patient.paths.programs,
+        engine_url=agent.engine_url,
         bwrap=agent.bwrap,
         allow_unisolated=agent.allow_unisolated,
     )

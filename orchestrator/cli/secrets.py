@@ -22,7 +22,7 @@ def set_one(home_option: Path | None, name: str, *, in_file: bool) -> None:
     home = open_home(home_option)
     known = secret_name(name)
     if known not in wanted_secrets(home.paths, home.settings):
-        print(f"Warning: no provider of this home asks for {known}.", file=sys.stderr)
+        print(f"Warning: nothing in this home asks for {known}.", file=sys.stderr)
     typed = _typed(known)
     make_home(home)
     keeping = asyncio.run(set_secret(secrets_of(home), known, typed, in_file=in_file))

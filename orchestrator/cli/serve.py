@@ -5,6 +5,7 @@ from pathlib import Path
 
 import structlog
 
+from orchestrator.app.collector import leave_loaded_alone
 from orchestrator.app.parts import SystemClock
 from orchestrator.app.running import running
 from orchestrator.cli.ended import fault_of
@@ -33,6 +34,7 @@ async def _serve(home: Home) -> None:
     stop = asyncio.Event()
     ask_on_signals(lambda _: stop.set())
     async with running(home.settings, home.paths) as app:
+        leave_loaded_alone()
         _log.info("dovecote.ready", home=str(home.paths.home), runner=app.runner_line)
         await stop.wait()
         _log.info("dovecote.stopping", grace_s=home.settings.shutdown_grace_s)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.store.safe_dir import SafeDir
+from orchestrator.store.times import to_ms
 from orchestrator.store.unsafe import UnsafeEntry
 
 ERRORS: Final = "errors"
@@ -37,6 +38,18 @@ def list_refusals(ipc: Path, *, box: str | None, count: int) -> list[dict[str, o
             return [_refusal(errors, folder, name) for name, folder in newest]
     except (FileNotFoundError, UnsafeEntry):
         return []  # nothing was ever refused here
+
+
+def count_refusals(ipc: Path, *, since: datetime | None = None) -> dict[str, int]:
+    """How many refusals are kept of each box, of those that came at `since` or later. Reads no file."""
+    first = 0 if since is None else to_ms(since)
+    try:
+        with SafeDir.open(ipc / ERRORS) as errors:
+            kept = {folder: _names(errors, folder) for folder in errors.names(_MAX_FOLDERS)[0]}
+            counts = {folder: sum(_ms(name) >= first for name in names) for folder, names in kept.items()}
+    except (FileNotFoundError, UnsafeEntry):
+        return {}
+    return {folder: count for folder, count in counts.items() if count}
 
 
 def _names(errors: SafeDir, folder: str) -> Iterator[str]:
@@ -70,7 +83,11 @@ def _reason(errors: SafeDir, folder: str, name: str) -> Mapping[str, object]:
 
 
 def _moment(name: str) -> str | None:
+    ms = _ms(name)
+    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds") if ms else None
+
+
+def _ms(name: str) -> int:
+    """When it was refused; 0 for a name that does not say so."""
     ms = name.partition("-")[0]
-    if not ms.isdecimal() or len(ms) > 14:
-        return None
-    return datetime.fromtimestamp(int(ms) / 1000, UTC).isoformat(timespec="milliseconds")
+    return int(ms) if ms.isdecimal() and len(ms) <= 14 else 0

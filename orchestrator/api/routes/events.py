@@ -23,6 +23,7 @@ from orchestrator.contracts.errors import DovecoteError, ErrorCode
 from orchestrator.contracts.events import EventClass
 from orchestrator.contracts.ids import TreeId
 from orchestrator.contracts.live_events import LiveEvents
+from orchestrator.contracts.records.egress import EVENT_PATHS
 from orchestrator.contracts.records.tokens import Scope
 
 Object = Mapping[str, object]
@@ -103,7 +104,7 @@ def event_sockets(
 
         await serve_events(websocket, services, live, sight, is_known=is_known, subprotocol=subprotocol)
 
-    return [WebSocketRoute(path, events) for path in ("/", "/ws")]
+    return [WebSocketRoute(path, events) for path in EVENT_PATHS]
 
 
 def _check(caller: ApiCaller) -> None:

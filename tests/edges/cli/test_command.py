@@ -63,6 +63,7 @@ def test_the_commands_are_public_and_change_only_on_purpose(dovecote: Dovecote) 
         "dovecote chat",
         "dovecote config",
         "dovecote doctor",
+        "dovecote status",
         "dovecote messages",
         "dovecote usage",
         "dovecote errors",

@@ -219,8 +219,9 @@ def test_the_doctor_prints_all_findings_and_fails_only_if_something_is_broken(
     findings = {each["what"]: each for each in json.loads(well.stdout)}
     assert well.returncode == 0, well.stdout
     assert set(findings) == {
-        *("settings", "timezone", "permissions", "disk", "orchestrator", "api", "doors", "keys"),
-        *("store", "groups", "senders", "files", "runner", "limits", "whatsapp", "alerts", "voice", "log"),
+        *("settings", "timezone", "permissions", "secrets", "disk", "orchestrator", "api", "doors", "keys"),
+        *("store", "groups", "senders", "files", "runner", "limits", "image", "whatsapp", "alerts", "voice"),
+        *("refusals", "service", "log", "providers"),
     }
     assert findings["orchestrator"]["mend"] == "dovecote serve"
     assert broken.returncode == 1
@@ -251,9 +252,12 @@ def test_a_backup_is_advised_only_where_there_is_one(paths: Paths) -> None:
     without = check_store(patient(paths))
     (paths.backups / "dovecote-v1.db").touch()
     with_one = check_store(patient(paths))
+    (paths.backups / "dovecote-20260301T120000Z.tar.gz").touch()
+    with_whole = check_store(patient(paths))
 
     assert "There is no backup" in str(without.mend)
     assert "put data/backups/dovecote-v1.db there" in str(with_one.mend)
+    assert "dovecote restore data/backups/dovecote-20260301T120000Z.tar.gz" in str(with_whole.mend)
 
 
 def test_a_lock_that_is_a_directory_is_a_failure_with_advice(paths: Paths) -> None:

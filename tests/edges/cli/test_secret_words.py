@@ -84,7 +84,7 @@ def test_a_name_that_no_provider_asks_for_is_kept_with_a_warning(dovecote: Dovec
     ended = dovecote("secret", "set", "providers/cluade/api_key", stdin=VALUE)
 
     assert ended.returncode == 0
-    assert "no provider of this home asks for providers/cluade/api_key" in ended.stderr
+    assert "nothing in this home asks for providers/cluade/api_key" in ended.stderr
 
 
 def test_an_unused_home_has_used_nothing_and_stays_unused(home: Path, dovecote: Dovecote) -> None:

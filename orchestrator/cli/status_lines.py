@@ -1,0 +1,153 @@
+"""The lines of `dovecote status`."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import groupby
+
+from orchestrator.commands.standing import StatusReport
+from orchestrator.contracts.records.groups import Group
+from orchestrator.contracts.records.standing import Backlog, Heard, Standing
+from orchestrator.core.incidents import in_words
+from orchestrator.core.tasks.schedule import zone_or_utc
+from orchestrator.core.text_cleaning import clean_name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where it was looked. pid: who runs there; None: nobody does."""
+
+    home: str
+    pid: int | None
+
+
+def status_lines(report: StatusReport, place: Place) -> list[str]:
+    """All of them, each with its head, which is not said twice."""
+    rows = list(_rows(report, place))
+    width = max(len(head) for head, _ in rows)
+    lines: list[str] = []
+    before = ""
+    for head, text in rows:
+        lines.append(f"{'' if head == before else head:<{width}}  {text}")
+        before = head
+    return lines
+
+
+def age(since: datetime, now: datetime) -> str:
+    """How long ago that was, such as `5 min`; an instant to come is `0 s`."""
+    seconds = max(int((now - since).total_seconds()), 0)
+    if seconds < 60:
+        return f"{seconds} s"
+    if seconds < 3600:
+        return f"{seconds // 60} min"
+    if seconds < 2 * 86_400:
+        return f"{seconds // 3600} h"
+    return f"{timedelta(seconds=seconds).days} days"
+
+
+def heard_in_words(kinds: Sequence[Heard], now: datetime) -> str:
+    """When a channel was heard last, by kind of chat."""
+    last = {each.is_group: each.last_at for each in kinds}
+    words = [
+        f"in {name} {'never' if (at := last.get(is_group)) is None else f'{age(at, now)} ago'}"
+        for is_group, name in ((True, "groups"), (False, "direct chats"))
+    ]
+    return f"heard {', '.join(words)}"
+
+
+def _rows(report: StatusReport, place: Place) -> Iterator[tuple[str, str]]:
+    standing = report.standing
+    runs = "none runs here" if place.pid is None else f"process {place.pid} runs, version {report.version}"
+    yield "orchestrator", f"{runs}; home {place.home}"
+    yield from _channels(report)
+    names = [_group(each) for each in standing.groups]
+    yield "groups", f"{len(names)}: {', '.join(names)}" if names else "none"
+    yield "queue", _queue(standing)
+    agents = [f"{count} {status}" for status, count in standing.agents.items()]
+    yield "agents", ", ".join(agents) or "none lives"
+    yield from _tasks(standing)
+    yield "outbox", _outbox(standing)
+    yield from _asked(standing)
+    yield from _errors(report)
+    yield "usage", _usage(standing)
+
+
+def _group(group: Group) -> str:
+    """Its folder, and what sets the assistant off there."""
+    trigger = clean_name(group.trigger) if group.requires_trigger else "every message"
+    return f"{group.folder} ({'main, ' if group.is_main else ''}{trigger})"
+
+
+def _channels(report: StatusReport) -> Iterator[tuple[str, str]]:
+    standing = report.standing
+    known = {name: list(kinds) for name, kinds in groupby(standing.heard, key=lambda each: each.channel)}
+    for name, kinds in known.items():
+        trouble = report.troubles.get(name)
+        state = f"not open: {clean_name(trouble)}; " if trouble else ""
+        yield "channels", f"{name}: {state}{heard_in_words(kinds, standing.at)}"
+    if not known:
+        yield "channels", "nothing was ever heard"
+
+
+def _queue(standing: Standing) -> str:
+    waiting = _backlog(standing.waiting, standing.at, one="message waits", more="messages wait")
+    working = f"; {standing.at_work.count} with an agent" if standing.at_work.count else ""
+    return f"{waiting}{working}"
+
+
+def _backlog(backlog: Backlog, now: datetime, *, one: str, more: str) -> str:
+    if backlog.oldest_at is None:
+        return "nothing waits"
+    whose = "" if backlog.chat is None else f" ({clean_name(backlog.chat)})"
+    words = one if backlog.count == 1 else more
+    return f"{backlog.count} {words}, the oldest for {age(backlog.oldest_at, now)}{whose}"
+
+
+def _tasks(standing: Standing) -> Iterator[tuple[str, str]]:
+    counts = [f"{count} {status}" for status, count in standing.schedule.by_status.items()]
+    yield "tasks", ", ".join(counts) or "none"
+    for task in standing.schedule.next_tasks:
+        if task.due_at is not None:
+            local = task.due_at.astimezone(zone_or_utc(task.timezone))
+            yield "next", f"{local:%Y-%m-%d %H:%M} {task.timezone}  {task.group}: {clean_name(task.title)}"
+
+
+def _outbox(standing: Standing) -> str:
+    outgoing = standing.outgoing
+    words = [_backlog(outgoing.waiting, standing.at, one="text waits", more="texts wait")]
+    if outgoing.unknown.count:
+        words.append(f"{outgoing.unknown.count} of unknown fate")
+    if outgoing.failed.count:
+        words.append(f"{outgoing.failed.count} failed in the last day")
+    return "; ".join(words)
+
+
+def _asked(standing: Standing) -> Iterator[tuple[str, str]]:
+    if standing.proposals:
+        yield "asked", f"{standing.proposals} wishes wait for your yes or no (dovecote proposal list)"
+    if standing.questions:
+        yield "asked", f"{standing.questions} questions of agents have no answer yet"
+
+
+def _errors(report: StatusReport) -> Iterator[tuple[str, str]]:
+    standing = report.standing
+    folders = {str(each.jid): str(each.folder) for each in standing.groups}
+    channels = {each.channel for each in standing.heard}
+    found = [
+        f"{words.what} Since {age(each.opened_at, standing.at)}. → {words.mend}"
+        for each in standing.incidents
+        if (words := in_words(each.name, folders=folders)) is not None
+    ]
+    found += [f"{name}: {clean_name(why)}" for name, why in report.troubles.items() if name not in channels]
+    if report.refused:
+        found.append(f"{report.refused} requests were refused in the last day (dovecote errors)")
+    for text in found or ["none that is not over (dovecote doctor looks closer)"]:
+        yield "errors", text
+
+
+def _usage(standing: Standing) -> str:
+    used = standing.used_today
+    cost = "" if used.cost_usd is None else f", {used.cost_usd:.4f} USD"
+    unpriced = f" and {used.unpriced_calls} calls without a price" if used.unpriced_calls else ""
+    failed = f" ({used.failed_calls} failed)" if used.failed_calls else ""
+    return f"today {used.calls} calls{failed}, {used.tokens:,} tokens{cost}{unpriced}"

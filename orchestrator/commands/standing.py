@@ -1,0 +1,52 @@
+"""How the whole stands: what `dovecote status`, the doctor and `/metrics` look at."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Final
+
+from orchestrator.commands.services import Services
+from orchestrator.contracts.records.standing import Standing
+from orchestrator.contracts.version import VERSION
+from orchestrator.core.agents.budget import day_began
+from orchestrator.core.tasks.schedule import zone_or_utc
+from orchestrator.settings.tree import Settings
+from orchestrator.store.database import Reader
+from orchestrator.store.refusals import count_refusals
+from orchestrator.store.standing import read_standing
+
+REFUSED_FOR: Final = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusReport:
+    """How it stands. version: of the orchestrator that says so. troubles: of each part that is being started
+    again, and of each channel that is not open: why. refused: requests of agents, of the last day."""
+
+    version: str
+    standing: Standing
+    troubles: Mapping[str, str] = field(default_factory=dict)
+    refused: int = 0
+
+
+async def status_report(services: Services) -> StatusReport:
+    """How it stands now."""
+    at = services.clock.now()
+    async with services.db.reader() as reader:
+        found = await standing_now(reader, services.settings, at=at)
+    counting = partial(count_refusals, services.paths.ipc, since=at - REFUSED_FOR)
+    refused = await asyncio.to_thread(counting)
+    return StatusReport(
+        version=VERSION,
+        standing=found,
+        troubles=dict(services.troubles),
+        refused=sum(refused.values()),
+    )
+
+
+async def standing_now(reader: Reader, settings: Settings, *, at: datetime) -> Standing:
+    """The store's part of it, also for who looks at a store that another process writes."""
+    zone = zone_or_utc(settings.assistant.timezone)
+    return await read_standing(reader, at=at, day_began=day_began(at, zone))

@@ -1,0 +1,1 @@
+"""What the doctor names: each fault is put into a real home."""

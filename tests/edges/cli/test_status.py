@@ -1,0 +1,37 @@
+"""`dovecote status` at a running orchestrator and on the store."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from orchestrator.cli.home import open_home
+from orchestrator.cli.status import report_of
+from orchestrator.store.instance_lock import InstanceLock
+from tests.edges.api.conftest import served_at
+from tests.edges.cli.conftest import Dovecote
+from tests.support.store_rows import add_group, add_message
+
+
+async def test_it_is_the_same_whether_the_orchestrator_says_it_or_the_store(home: Path) -> None:
+    opened = open_home(home)
+    opened.paths.ensure()
+    with InstanceLock.acquire(opened.paths.lock, pid=os.getpid()):
+        async with served_at(opened.paths) as served:
+            await served.services.db.run(lambda tx: (add_group(tx), add_message(tx)))
+            up = await report_of(opened)
+    down = await report_of(opened)
+
+    same_moment = replace(up.standing, at=down.standing.at)
+    assert replace(up, standing=same_moment) == down
+    assert [each.folder for each in up.standing.groups] == ["main", "family"]
+    assert up.standing.waiting.count == 1
+
+
+def test_a_home_that_was_never_used_is_shown_and_nothing_is_made_in_it(
+    home: Path, dovecote: Dovecote
+) -> None:
+    shown = dovecote("status")
+
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert shown.stdout.splitlines()[0] == f"orchestrator  none runs here; home {home}"
+    assert list(home.iterdir()) == []
