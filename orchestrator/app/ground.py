@@ -8,15 +8,16 @@ from dataclasses import dataclass
 
 import structlog
 
-from orchestrator.api.agent_spawn import AgentSpawnApi
+from orchestrator.api.agent_face import AgentFace
 from orchestrator.app.house import House
 from orchestrator.app.parts import Replacements
 from orchestrator.commands.agents.tokens import sweep_token_dirs
 from orchestrator.commands.saying.attachments import sweep_spool
 from orchestrator.commands.services import Services
 from orchestrator.commands.usage.usage_meter import StoredUsage
+from orchestrator.contracts.egress_seams import UsageMeter
 from orchestrator.contracts.ids import AgentId
-from orchestrator.contracts.seams import UsageMeter
+from orchestrator.contracts.live_events import LiveEvents
 from orchestrator.egress.proxy import EgressProxy, opened_egress
 from orchestrator.engine.adoption import Adopted
 from orchestrator.engine.recovery import reconcile
@@ -43,8 +44,13 @@ class Ground:
     runner_line: str
 
 
-async def take_ground(stack: contextlib.AsyncExitStack, house: House, parts: Replacements) -> Ground:
-    """Choose the runner, open the boxes, and bring every agent of an earlier process to one true state."""
+async def take_ground(
+    stack: contextlib.AsyncExitStack, house: House, parts: Replacements, live: LiveEvents
+) -> Ground:
+    """Choose the runner, open the boxes, and bring every agent of an earlier process to one true state.
+
+    live: the events that agents may follow.
+    """
     services = house.services
     instance_id = await services.db.run(facts.instance_id)
     options = runner_options(services.settings, services.paths)
@@ -61,7 +67,7 @@ async def take_ground(stack: contextlib.AsyncExitStack, house: House, parts: Rep
         instance_id=instance_id,
     )
     meter = parts.meter or StoredUsage(services)
-    egress = await _open_egress(stack, services, meter, [each.agent.agent_id for each in adopted])
+    egress = await _open_egress(stack, services, meter, live, [each.agent.agent_id for each in adopted])
     run_parts = RunParts(
         services=services,
         boxes=boxes,
@@ -90,13 +96,17 @@ async def _open_boxes(stack: contextlib.AsyncExitStack, house: House, *, watches
 
 
 async def _open_egress(
-    stack: contextlib.AsyncExitStack, services: Services, meter: UsageMeter, living: Sequence[AgentId]
+    stack: contextlib.AsyncExitStack,
+    services: Services,
+    meter: UsageMeter,
+    live: LiveEvents,
+    living: Sequence[AgentId],
 ) -> EgressProxy:
     """The ways out of containers. What agents of an earlier process were given goes, unless they are among
     the living."""
     paths = services.paths
     opening = opened_egress(
-        paths.run / "egress", meter=meter, clock=services.clock, agent_api=AgentSpawnApi(services)
+        paths.run / "egress", meter=meter, clock=services.clock, agent_api=AgentFace(services, live)
     )
     egress = await stack.enter_async_context(opening)
     await egress.remove_stale(living)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from orchestrator.channels.base import ChannelParts
+from orchestrator.contracts.egress_seams import SecretValues, UsageMeter
 from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND
-from orchestrator.contracts.seams import Channel, Checkpoints, Clock, Runner, SecretValues, UsageMeter
+from orchestrator.contracts.seams import Channel, Checkpoints, Clock, Runner
 
 
 class SystemClock:

@@ -36,12 +36,12 @@ async def running(
     async with contextlib.AsyncExitStack() as stack:
         house = await open_house(stack, settings, paths, parts)
         services = house.services
-        ground = await take_ground(stack, house, parts)
+        events = await EventFeed.open(services)
+        ground = await take_ground(stack, house, parts, events)
         await register_main(services)
         await do_left_words(services)  # before anything runs that a word was not meant for
         await give_shared_texts(services)
         outbox = OutboxSender(services, house.channels)
-        events = await EventFeed.open(services)
         async with house.group:
             activities = Activities(house.group, services.troubles)
             app = App(

@@ -23,8 +23,8 @@ from orchestrator.contracts.records.rights import Rights
 from orchestrator.contracts.wire.codec import Wire
 from orchestrator.contracts.wire.replies import Reply, ReplyError
 from orchestrator.core.authority import allow
-from orchestrator.store import agents, requests
-from orchestrator.store.database import HalfDone, Transaction
+from orchestrator.store import agents, groups, requests
+from orchestrator.store.database import Transaction
 from orchestrator.store.requests import Answered, RequestKey
 
 
@@ -162,17 +162,18 @@ def _answer_all(
     on_way_out: Mapping[BoxName, int],
 ) -> "list[_Answer | Exception]":
     """As `_Batch.answer_all`: first as if none would fail half-way, since a savepoint each costs a third."""
-    quick = _Batch(tx, services, at, on_way_out, attempt=tx.attempt_unsaved)
+    quick = _Batch(tx, services, at, on_way_out, is_careful=False)
     outcomes = tx.attempt(lambda: quick.answer_all(batch, prepared))
-    if isinstance(outcomes, HalfDone):
-        return _Batch(tx, services, at, on_way_out, attempt=tx.attempt).answer_all(batch, prepared)
-    if isinstance(outcomes, Exception):
-        raise outcomes
+    if isinstance(outcomes, Exception):  # also of what was written together: now it is seen whose it is
+        return _Batch(tx, services, at, on_way_out, is_careful=True).answer_all(batch, prepared)
     return outcomes
 
 
 class _Batch:
-    """Requests that share a transaction; what is refused is undone alone. attempt: how that is seen to."""
+    """Requests that share a transaction; what is refused is undone alone.
+
+    is_careful: so is what fails half-way, since each has a savepoint and is written by itself.
+    """
 
     def __init__(
         self,
@@ -181,10 +182,11 @@ class _Batch:
         at: datetime,
         on_way_out: Mapping[BoxName, int],
         *,
-        attempt: "_Attempt",
+        is_careful: bool,
     ) -> None:
         self._tx = tx
-        self._attempt = attempt
+        self._is_careful = is_careful
+        self._attempt: _Attempt = tx.attempt if is_careful else tx.attempt_unsaved
         self._services = services
         self._at = at
         self._rights: dict[AgentId, Rights] = {}
@@ -193,7 +195,7 @@ class _Batch:
         self._open_boxes = {box for box, count in known.items() if count > on_way_out.get(box, 0)}
         self._effects: Counter[AgentId] = Counter()
         self._answered: dict[RequestKey, Answered] = {}
-        self._by_id: dict[tuple[AgentId, RequestId], Answered] = {}
+        self._by_id: dict[tuple[AgentId, RequestId], tuple[Reply, bytes]] = {}
 
     def answer_all(self, batch: Sequence[Asked], prepared: Sequence[Any]) -> "list[_Answer | Exception]":
         """Of each, in order, the answer, or what our own code failed with.
@@ -204,6 +206,9 @@ class _Batch:
         callers = {asked.caller.agent_id for asked in batch}
         self._rights = agents.rights_of(self._tx, callers)
         self._without_chat = agents.without_chat(self._tx, callers)
+        ids = [(asked.caller.agent_id, asked.request_id) for asked in batch if asked.request_id is not None]
+        self._by_id = requests.by_ids(self._tx, ids) if ids else {}
+        groups.know_registered(self._tx, {asked.caller.chat_jid for asked in batch})  # last: see `recall`
         outcomes: list[_Answer | Exception] = []
         held: set[BoxName] = set()
         for asked, each in zip(batch, prepared, strict=True):
@@ -215,8 +220,7 @@ class _Batch:
                 held.add(asked.key.box)
             outcomes.append(outcome)
         requests.add_all(self._tx, list(self._answered.values()), at=self._at)
-        for agent_id, count in self._effects.items():
-            agents.count_effect(self._tx, agent_id, count)
+        agents.count_effects(self._tx, self._effects)
         return outcomes
 
     def _answer(self, asked: Asked, prepared: Any) -> "_Answer | Exception":
@@ -236,7 +240,7 @@ class _Batch:
             return _Answer(reply=known, is_done=False)
         if asked.request_id is None:
             return None
-        earlier = self._find_by_id(asked.caller.agent_id, asked.request_id)
+        earlier = self._by_id.get((asked.caller.agent_id, asked.request_id))
         if earlier is None:
             return None
         reply, sha256 = earlier
@@ -250,19 +254,13 @@ class _Batch:
             return self._answered[key].reply
         return requests.find(self._tx, key) if key.box in self._open_boxes else None
 
-    def _find_by_id(self, agent_id: AgentId, request_id: RequestId) -> tuple[Reply, bytes] | None:
-        if (stored := requests.by_id(self._tx, agent_id, request_id)) is not None:
-            return stored
-        known = self._by_id.get((agent_id, request_id))
-        return None if known is None else (known.reply, known.key.sha256)
-
     def _keep(self, asked: Asked, reply: Reply, *, is_done: bool) -> _Answer:
         """Remember the answer with the key of the file; it is stored with those of the others."""
         agent_id, request_id = asked.caller.agent_id, asked.request_id
         answered = Answered(key=asked.key, reply=reply, agent_id=agent_id, request_id=request_id)
         self._answered[asked.key] = answered
         if request_id is not None:
-            self._by_id.setdefault((agent_id, request_id), answered)
+            self._by_id.setdefault((agent_id, request_id), (reply, asked.key.sha256))
         return _Answer(reply=reply, is_done=is_done)
 
     def _run(self, asked: Asked, prepared: Any) -> _Answer:
@@ -290,6 +288,8 @@ class _Batch:
             self._effects[asked.caller.agent_id] += 1
             return refused
         result = command.run(self._tx, context, prepared)
+        if self._is_careful:
+            self._tx.write_gathered()  # before its answer is kept: this may be what fails
         reply = Reply(request_id=asked.request_id or RequestId(""), ok=True, result=result)
         done = self._keep(asked, reply, is_done=True)
         self._effects[asked.caller.agent_id] += 1

@@ -86,6 +86,8 @@ class Bulk:
                 conclusions = await self._do(items)
             async with self._ends:
                 await self._submitter.end(conclusions, are_many=True)
+        if self._under_way == 1:
+            await self._desk.say_calm()
 
     async def _do(self, items: Sequence[Item]) -> list[Conclusion]:
         began = self._clock.monotonic()

@@ -18,13 +18,13 @@ from orchestrator.ipc.removals import Removals
 READY: Final = b"r"
 MAX_READ_BYTES: Final = 64 * 1024
 """Of one file; what is larger is not worth the way over the line."""
-_CALM_MS: Final = 300
-"""So long after a reply nothing is removed: an ext4 without a journal looks for the place of a new file by
-passing over each one that was removed lately."""
+CALM_MS: Final = 300
+"""So long after a reply nothing is removed, unless we hear that it was the last one for now: an ext4 without
+a journal looks for the place of a new file by passing over each one that was removed lately."""
 
 
 def main() -> int:
-    """Serve the line whose descriptor is the first word, until it ends."""
+    """Serve the line whose descriptor is the first word, until it ends; the second is as `CALM_MS`."""
     # Whoever stops Dovecote in a terminal stops the whole group: we end when the line does.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
@@ -33,13 +33,13 @@ def main() -> int:
     with socket.socket(fileno=int(sys.argv[1])) as line:
         try:
             line.sendall(READY)
-            _serve(line)
+            _serve(line, calm_ms=int(sys.argv[2]))
         except (LineEnded, ConnectionError):
             pass
     return 0
 
 
-def _serve(line: socket.socket) -> None:
+def _serve(line: socket.socket, *, calm_ms: int) -> None:
     removals, pause_ms = Removals(), 0
     poll = select.poll()
     poll.register(line, select.POLLIN)
@@ -55,7 +55,9 @@ def _serve(line: socket.socket) -> None:
         outcomes = _do(job, removals)
         send_outcomes(line, outcomes)
         if job.replies:
-            pause_ms = _CALM_MS
+            pause_ms = calm_ms
+        elif not job.requests:
+            pause_ms = 0
         if any(outcome.fate is Fate.FAILED for outcome in outcomes):
             removals.do_all()  # perhaps the disk is full of them
         removals.keep_bounds()

@@ -30,7 +30,10 @@ class LineEnded(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """Files to be read, replies to be written or requests to be taken out. boxes: what they lie in."""
+    """Files to be read, replies to be written or requests to be taken out. boxes: what they lie in.
+
+    One with nothing in it says that no other is known to come.
+    """
 
     named: Sequence[NamedFile] = ()
     replies: Sequence[ReplyFile] = ()

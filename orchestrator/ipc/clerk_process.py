@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Final, Self, TypeVar
 
-from orchestrator.ipc.clerk import READY
+from orchestrator.ipc.clerk import CALM_MS, READY
 from orchestrator.ipc.clerk_line import Job, LineEnded, receive_files, receive_outcomes, send_job
 from orchestrator.ipc.paperwork import Outcome, Unread
 from orchestrator.store.entry import ReadFile
@@ -29,11 +29,14 @@ class ClerkProcess:
         self._is_ready = False
 
     @classmethod
-    def start(cls) -> Self:
-        """Start it; it may be given jobs once `is_ready`. Raises OSError."""
+    def start(cls, *, calm_ms: int = CALM_MS) -> Self:
+        """Start it; it may be given jobs once `is_ready`. Raises OSError.
+
+        calm_ms: so long after a reply it removes nothing, if it is not told that no other comes.
+        """
         ours, theirs = socket.socketpair()
         try:
-            words = [sys.executable, "-I", "-m", "orchestrator.ipc.clerk", str(theirs.fileno())]
+            words = [sys.executable, "-I", "-m", "orchestrator.ipc.clerk", str(theirs.fileno()), str(calm_ms)]
             process = subprocess.Popen(
                 words,
                 pass_fds=(theirs.fileno(),),

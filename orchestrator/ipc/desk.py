@@ -43,6 +43,11 @@ class Desk:
         done = await self._by_clerk(lambda clerk: clerk.do(job)) if are_many else None
         return done if done is not None else await in_thread(self._executor, partial(_do_here, job))
 
+    async def say_calm(self) -> None:
+        """Nothing more is known to come: the clerk may do what it put off. No error if there is none."""
+        if self.clerk is not None:
+            await self._by_clerk(lambda clerk: clerk.do(Job()))
+
     async def send_clerk_home(self) -> None:
         """Nothing is left for it. No error if there is none."""
         async with self._one_at_a_time:

@@ -93,6 +93,8 @@ class Lane:
 
     def waiting(self, only: frozenset[str]) -> int:
         """How many names wait."""
+        if len(only) == len(self._names):
+            return sum(map(len, self._names.values()))
         return sum([len(names) for directory, names in self._names.items() if names and directory in only])
 
     def next_name(self, only: frozenset[str]) -> tuple[str, str] | None:

@@ -1,7 +1,8 @@
 """The registered chats."""
 
+import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ RETURNING *
 """
 BY_JID: Final = "SELECT * FROM groups WHERE jid = :jid"
 IS_REGISTERED: Final = "SELECT 1 FROM groups WHERE jid = :jid"
+REGISTERED: Final = "SELECT jid FROM groups WHERE jid IN (SELECT value FROM json_each(:jids))"
 BY_FOLDER: Final = "SELECT * FROM groups WHERE folder = :folder"
 MAIN: Final = "SELECT * FROM groups WHERE is_main = 1"
 LAST_SERVED: Final = "SELECT last_served FROM groups WHERE folder = :folder"
@@ -62,7 +64,13 @@ def by_jid(tx: Transaction, jid: Jid) -> Group | None:
 
 def is_registered(tx: Transaction, jid: Jid) -> bool:
     """Whether the chat is a group."""
-    return tx.one(IS_REGISTERED, {"jid": jid}) is not None
+    return tx.recall(IS_REGISTERED, {"jid": jid}) is not None
+
+
+def know_registered(tx: Transaction, jids: Collection[Jid]) -> None:
+    """Look many chats up at once, so that `is_registered` knows those that are groups."""
+    for row in tx.all(REGISTERED, {"jids": json.dumps(list(jids))}):
+        tx.remember(IS_REGISTERED, {"jid": row["jid"]}, row)
 
 
 def by_folder(tx: Transaction, folder: str) -> Group | None:

@@ -125,6 +125,39 @@ def add(
     return ids
 
 
+def add_later(
+    tx: Transaction,
+    *,
+    chat_jid: Jid,
+    parts: Sequence[str],
+    source: TextSource,
+    source_key: str,
+    at: datetime,
+    agent_id: AgentId | None,
+    turn_id: TurnId | None,
+    reply_to: MessageId | None,
+) -> None:
+    """As `add`, together with other texts of the same transaction."""
+    for number, text in enumerate(parts, start=1):
+        tx.insert_later(
+            "outbox",
+            ADD,
+            {
+                "chat_jid": chat_jid,
+                "text": text,
+                "source": source.value,
+                "source_key": source_key,
+                "part": number,
+                "parts": len(parts),
+                "status": OutboxStatus.QUEUED.value,
+                "at_ms": to_ms(at),
+                "agent_id": agent_id,
+                "turn_id": turn_id,
+                "reply_to": reply_to if number == 1 else None,
+            },
+        )
+
+
 def waiting_chats(tx: Transaction) -> list[Jid]:
     """The chats that have something to send or in flight."""
     return [Jid(row["chat_jid"]) for row in tx.all(WAITING_CHATS, {})]

@@ -1,6 +1,7 @@
 """Requests of boxes: known by their key until their file is gone, by their id for an hour more."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -40,9 +41,11 @@ SELECT reply FROM requests
    AND inode = :inode AND ctime_ns = :ctime_ns AND sha256 = :sha256 AND is_open = 1
 """
 OPEN_BOXES: Final = "SELECT box, count(*) AS n FROM requests WHERE is_open = 1 GROUP BY box"
-BY_ID: Final = """
-SELECT reply, sha256 FROM requests WHERE agent_id = :agent_id AND request_id = :request_id
- ORDER BY created_ms LIMIT 1
+BY_IDS: Final = """
+SELECT r.agent_id, r.request_id, r.reply, r.sha256
+  FROM json_each(:asked) CROSS JOIN requests AS r
+    ON r.agent_id = json_each.value ->> 0 AND r.request_id = json_each.value ->> 1
+ ORDER BY r.created_ms DESC, r.rowid DESC
 """
 ADD: Final = """
 INSERT INTO requests (box, directory, name, inode, ctime_ns, sha256, agent_id, request_id, reply, created_ms)
@@ -82,10 +85,18 @@ def open_boxes(tx: Transaction) -> dict[BoxName, int]:
     return {BoxName(row["box"]): row["n"] for row in tx.all(OPEN_BOXES)}
 
 
-def by_id(tx: Transaction, agent_id: AgentId, request_id: RequestId) -> tuple[Reply, bytes] | None:
-    """The answer given to this id of the same agent before, and the hash of what it had asked."""
-    row = tx.one(BY_ID, {"agent_id": agent_id, "request_id": request_id})
-    return None if row is None else (from_json(Reply, row["reply"]), bytes(row["sha256"]))
+def by_ids(
+    tx: Transaction, asked: Iterable[tuple[AgentId, RequestId]]
+) -> dict[tuple[AgentId, RequestId], tuple[Reply, bytes]]:
+    """The answers given to these ids of these agents before, each with the hash of what had been asked."""
+    rows = tx.all(BY_IDS, {"asked": json.dumps(list(asked))})
+    return {  # the oldest comes last, and stays
+        (AgentId(row["agent_id"]), RequestId(row["request_id"])): (
+            from_json(Reply, row["reply"]),
+            bytes(row["sha256"]),
+        )
+        for row in rows
+    }
 
 
 def add_all(tx: Transaction, answered: Sequence[Answered], *, at: datetime) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from orchestrator.app.collector import leave_loaded_alone
 from orchestrator.app.ground import make_hints
 from orchestrator.app.parts import SystemClock
 from orchestrator.cli.store_services import NoAgents
@@ -110,6 +111,7 @@ async def watched_boxes(
         boxes = [
             await keeper.make(BoxName(f"g{number}"), uid=uid, gid=uid) for number, uid in enumerate(owners)
         ]
+        leave_loaded_alone()  # as a daemon that runs
         async with asyncio.TaskGroup() as tasks:
             running = tasks.create_task(keeper.run())
             yield Watched(

@@ -38,6 +38,10 @@ _RATED_LONE_EVERY_S: Final = 0.3
 _RATED: Final = IntakeLimits(burst=10)
 """Few enough at once that the boxes stay full while it is looked."""
 _REPLY: Final = b'{"requestId":"r000000","ok":true,"result":{"status":"queued"}}'
+_BY_ID: Final = """
+SELECT reply, sha256 FROM requests WHERE agent_id = :agent_id AND request_id = :request_id
+ ORDER BY created_ms LIMIT 1
+"""
 _TEXTS: Final = "SELECT text FROM outbox WHERE text NOT LIKE 'lone%' ORDER BY text"
 
 
@@ -223,7 +227,7 @@ def _effect(store: sqlite3.Connection, path: str, status: os.stat_result, raw: b
     ).fetchall()
     asked = {"agent_id": plain["chatJid"], "request_id": plain.get("requestId")}
     if asked["request_id"] is not None:
-        store.execute(requests.BY_ID, asked).fetchall()
+        store.execute(_BY_ID, asked).fetchall()
     reply = json.dumps({"requestId": asked["request_id"], "ok": True, "result": {"status": "queued"}})
     answered = {**asked, "reply": reply, "at_ms": 0}
     store.execute(requests.ADD, key | answered)

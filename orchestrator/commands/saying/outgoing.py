@@ -118,6 +118,46 @@ def queue_parts(
     return bool(ids)
 
 
+def queue_parts_later(
+    tx: Transaction,
+    *,
+    chat: Jid,
+    parts: Sequence[OutboxPart],
+    source: TextSource,
+    source_key: str,
+    at: datetime,
+    agent_id: AgentId | None,
+    turn_id: TurnId | None,
+    reply_to: MessageId | None,
+) -> None:
+    """As `queue_parts`, where many are queued in one transaction and nobody asks whether it was new."""
+    if any(part.file is not None for part in parts):
+        queue_parts(
+            tx,
+            chat=chat,
+            parts=parts,
+            source=source,
+            source_key=source_key,
+            at=at,
+            agent_id=agent_id,
+            turn_id=turn_id,
+            reply_to=reply_to,
+        )
+        return
+    outbox.add_later(
+        tx,
+        chat_jid=chat,
+        parts=[part.text for part in parts],
+        source=source,
+        source_key=source_key,
+        at=at,
+        agent_id=agent_id,
+        turn_id=turn_id,
+        reply_to=reply_to,
+    )
+    tx.wake(Topic.OUTBOX)
+
+
 def queue_notice(
     tx: Transaction,
     services: Services,

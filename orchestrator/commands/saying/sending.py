@@ -11,7 +11,7 @@ from orchestrator.commands.saying.attachments import (
     discard_copies,
     spool_attachments,
 )
-from orchestrator.commands.saying.outgoing import OutgoingText, prepare_text, queue_parts
+from orchestrator.commands.saying.outgoing import OutgoingText, prepare_text, queue_parts_later
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller, Caller
 from orchestrator.contracts.errors import InvalidRequest
@@ -44,7 +44,7 @@ class PreparedMessage:
 
 async def prepare_message(services: Services, caller: Caller, request: SendMessage) -> PreparedMessage:
     """Clean and cut the text, with a sender's role before it, and copy the files."""
-    role = clean_name(request.sender or "")
+    role = clean_name(request.sender) if request.sender else ""
     prefix = f"[{role}] " if role else ""
     text = await prepare_text(services, request.chat_jid, request.text, prefix=prefix)
     spooled = await spool_attachments(services, caller, request.attachments or ())
@@ -72,7 +72,7 @@ def send_message(tx: Transaction, context: Context, prepared: PreparedMessage) -
             "replyTo is not the id of a message.", suggestion="Give the id of a message of this chat."
         )
     check_room(tx, context.services, request.chat_jid, files)
-    queue_parts(
+    queue_parts_later(
         tx,
         chat=request.chat_jid,
         parts=outbox_parts(prepared.text.parts, files),

@@ -132,6 +132,20 @@ async def test_what_it_moved_out_is_gone_after_a_while(box: Box, path: Path, cle
     await eventually(lambda: _taken(path) == [])
 
 
+async def test_told_that_no_more_comes_it_removes_at_once_what_it_put_off(box: Box, path: Path) -> None:
+    patient = ClerkProcess.start(calm_ms=3_600_000)
+    await eventually(patient.is_ready)
+    patient.do(Job(replies=[ReplyFile(files=box.files, request_id="r-1", text="yes")]))
+    patient.do(Job(requests=[_request(box, path, "1.json")]))
+    put_off = _taken(path)
+
+    outcomes = patient.do(Job())
+
+    await eventually(lambda: _taken(path) == [])
+    patient.end()
+    assert (len(put_off), outcomes) == (1, [])
+
+
 async def test_another_file_of_that_name_is_a_request_of_its_own(
     box: Box, path: Path, clerk: ClerkProcess
 ) -> None:

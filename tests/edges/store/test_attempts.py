@@ -107,3 +107,55 @@ async def test_a_statement_for_many_rows_is_part_of_the_transaction(database: Da
         await database.run(undone)
 
     assert await _texts(database) == ["milk", "eggs"]
+
+
+_ADD = "INSERT INTO notes (text) VALUES (:text)"
+
+
+async def test_what_is_put_off_is_there_for_who_asks_and_in_the_order_of_the_calls(
+    database: Database,
+) -> None:
+    def body(tx: Transaction) -> int:
+        tx.insert_later("notes", _ADD, {"text": "milk"})
+        tx.insert_later("notes", _ADD, {"text": "eggs"})
+        found = tx.all("SELECT text FROM notes")
+        tx.insert_later("notes", _ADD, {"text": "salt"})
+        return len(found)
+
+    assert await database.run(body) == 2
+    assert await _texts(database) == ["milk", "eggs", "salt"]
+
+
+async def test_an_unsaved_attempt_that_fails_takes_back_what_it_put_off_and_no_more(
+    database: Database,
+) -> None:
+    def spoilt(tx: Transaction) -> None:
+        tx.insert_later("notes", _ADD, {"text": "spoilt"})
+        raise ValueError("changed its mind")
+
+    def body(tx: Transaction) -> None:
+        tx.insert_later("notes", _ADD, {"text": "milk"})
+        tx.attempt_unsaved(lambda: spoilt(tx))
+        tx.attempt(lambda: spoilt(tx))
+
+    await database.run(body)
+
+    assert await _texts(database) == ["milk"]
+
+
+async def test_what_was_recalled_is_asked_anew_after_a_write(database: Database) -> None:
+    ask = "SELECT count(*) AS n FROM notes WHERE text = :text"
+
+    def count(tx: Transaction) -> int:
+        row = tx.recall(ask, {"text": "milk"})
+        assert row is not None
+        return int(row["n"])
+
+    def body(tx: Transaction) -> list[int]:
+        counts = [count(tx)]
+        tx.insert_later("notes", _ADD, {"text": "milk"})
+        counts.append(count(tx))
+        tx.execute("DELETE FROM notes")
+        return [*counts, count(tx)]
+
+    assert await database.run(body) == [0, 1, 0]
