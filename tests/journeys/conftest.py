@@ -30,7 +30,8 @@ def open_descriptors() -> set[str]:
     for number in os.listdir("/proc/self/fd"):
         with contextlib.suppress(OSError):
             found.add(f"{number}: {os.readlink(f'/proc/self/fd/{number}')}")
-    return {each for each in found if not each.endswith(".py")}  # a thread may import something just now
+    # A thread may import something just now.
+    return {each for each in found if not each.endswith(".py") and "/__pycache__/" not in each}
 
 
 @pytest.fixture
