@@ -32,18 +32,22 @@ class AgentLogFile:
         await asyncio.to_thread(self._append, [clean_text(line) for line in lines])
 
     async def drain(
-        self, chunks: AsyncIterator[bytes], *, also: Callable[[Sequence[str]], Awaitable[None]]
+        self,
+        chunks: AsyncIterator[bytes],
+        *,
+        new: Callable[[Sequence[str]], Sequence[str]],
+        also: Callable[[Sequence[str]], Awaitable[None]],
     ) -> None:
-        """Append a stream, such as standard error, until its end. also: is given the same lines."""
+        """Append a stream, such as standard error, until its end. new: says which of its lines are to be
+        appended; also: is given the same."""
         reader = OutputReader()
         async for chunk in chunks:
-            await self._append_lines(reader.feed(chunk), also)
-        await self._append_lines(reader.finish(), also)
+            await self._append_lines(new(_lines(reader.feed(chunk))), also)
+        await self._append_lines(new(_lines(reader.finish())), also)
 
     async def _append_lines(
-        self, items: Iterable[OutputItem], also: Callable[[Sequence[str]], Awaitable[None]]
+        self, lines: Sequence[str], also: Callable[[Sequence[str]], Awaitable[None]]
     ) -> None:
-        lines = [item.text for item in items if isinstance(item, LogLine)]
         await self.write(lines)
         await also(lines)
 
@@ -66,6 +70,10 @@ class AgentLogFile:
             self._handler.handleError = _ignore  # type: ignore[method-assign]  # the documented hook
         for line in lines:
             self._handler.emit(logging.LogRecord("agent", logging.INFO, "", 0, line, None, None))
+
+
+def _lines(items: Iterable[OutputItem]) -> list[str]:
+    return [item.text for item in items if isinstance(item, LogLine)]
 
 
 def _ignore(record: logging.LogRecord) -> None:

@@ -15,6 +15,7 @@ from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.seams import AgentHandle
 from orchestrator.contracts.wire.container_io import PROTOCOL, Ready, TurnEnded
 from orchestrator.contracts.wire.framing import OutputReader
+from orchestrator.core.agents.rights import permissions_of_root
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AGENT, AgentEventKind
 from orchestrator.engine.adoption import Adopted, says_ready
@@ -59,6 +60,7 @@ class AgentRun:
         self._services = parts.services
         self._begun_s = self.state.now_s()
         self._legacy: LegacyCollector | None = None
+        self._caught_up = asyncio.Event()
         self._ready: asyncio.Future[Ready] = asyncio.get_running_loop().create_future()
         self._over = asyncio.Event()
         settings, path = self._services.settings, self._services.paths.logs / "agents" / self.state.log_name
@@ -134,6 +136,7 @@ class AgentRun:
             started_at=at,
             rights=state.work.rights,
             task_run_id=state.work.task_run_id,
+            permissions=permissions_of_root(state.definition),
         )
 
         return await services.db.run(lambda tx: state.work.claim(tx, agent, turn_id))
@@ -172,9 +175,18 @@ class AgentRun:
         state = self.state
         # Before anything is read or written: a legacy agent's input begins its first turn.
         collector = await self._collector(handle, turn_id)
-        minder = RunMinder(state, handle, close=self.follow_ups.close, expire_questions=self.questions.expire)
+        minder = RunMinder(
+            state,
+            handle,
+            close=self.follow_ups.close,
+            expire_questions=self.questions.expire,
+            caught_up=self._caught_up if first_input is None else None,
+        )
         async with asyncio.TaskGroup() as tasks:
-            draining = self._agent_log.drain(handle.log_output(), also=collector.log.note_lines)
+            heard = collector.log
+            draining = self._agent_log.drain(
+                handle.log_output(), new=heard.new_error_lines, also=heard.note_error_lines
+            )
             logging = tasks.create_task(draining, name="agent log")
             minding = tasks.create_task(minder.run(), name="agent clock")
             reading = tasks.create_task(self._read(handle, collector), name="agent output")
@@ -243,6 +255,8 @@ class AgentRun:
         reader = OutputReader()
         try:
             async for chunk in handle.output():
+                if not chunk:
+                    self._has_caught_up()
                 items = reader.feed(chunk)
                 if (
                     self._adopted is not None
@@ -257,6 +271,11 @@ class AgentRun:
         except Unavailable as error:  # the engine went away: what came is all there is
             self.state.log.error("agent.output_lost", error=error.message)
         await self._agent_log.write(await take(reader.finish()))
+        self._has_caught_up()
+
+    def _has_caught_up(self) -> None:
+        self._caught_up.set()
+        self.state.changed.set()
 
     async def _collector(self, handle: AgentHandle, turn_id: TurnId) -> TurnCollector | LegacyCollector:
         state = self.state
@@ -295,8 +314,11 @@ class AgentRun:
         return self._legacy
 
     async def _turn_ended(self, event: TurnEnded) -> None:
-        await self.state.turn_ended(event)
-        if not self.state.work.takes_follow_ups:
+        state, is_last = self.state, not self.state.work.takes_follow_ups
+        if is_last:
+            state.clock.close_asked(state.now_s())  # before: its deadline must not fall between the two
+        await state.turn_ended(event)
+        if is_last:
             await self.follow_ups.close()
 
     async def _wait_for_end(self, handle: AgentHandle, reading: "asyncio.Task[None]") -> ExitStatus | None:

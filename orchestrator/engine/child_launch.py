@@ -79,7 +79,10 @@ def child_definition(definition: Definition, spawned: SpawnedAgent | None) -> De
         writable_paths=spawn.writable_paths,
         writes_all=spawn.is_own_workspace and not spawn.writable_paths,
     )
-    return replace(definition, tools=tools, extra_directories=extras, instructions=instructions)
+    github = definition.github if spawned.agent.permissions.inherit_github_token else None
+    return replace(
+        definition, tools=tools, extra_directories=extras, instructions=instructions, github=github
+    )
 
 
 def _beneath(paths: Paths, spawn: SpawnRecord) -> Path | None:

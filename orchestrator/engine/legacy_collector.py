@@ -72,8 +72,7 @@ class LegacyCollector:
                 case EventLine():
                     log_lines.append("an event line from an agent that should know none")
                 case LogLine(text=text):
-                    await self.log.note_lines([text])
-                    log_lines.append(text)
+                    log_lines += await self.log.note_lines([text])
         return log_lines
 
     async def finish(self, *, ended_well: bool) -> None:

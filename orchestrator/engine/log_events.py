@@ -1,4 +1,7 @@
-"""What an agent logs, and how far it says it is, as events. Its log file has all lines, events some."""
+"""What an agent logs, and how far it says it is, as events. Its log file has all lines, events some.
+
+An adopted agent says all of it again, so what was heard is counted in the transaction that notes it.
+"""
 
 from collections.abc import Sequence
 from typing import Final
@@ -6,10 +9,12 @@ from typing import Final
 from orchestrator.commands.agents.agent_events import note_progress_of, note_said
 from orchestrator.commands.services import Services
 from orchestrator.contracts.events import LogLevel
+from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.wire.container_io import AgentLog, Progress
 from orchestrator.engine.persistence import persist
 from orchestrator.store.database import Transaction
+from orchestrator.store.heard_lines import count_lines
 
 Line = tuple[LogLevel, str]
 _MINUTE_S: Final = 60.0
@@ -20,8 +25,39 @@ _TOO_MANY: Final = (
 )
 
 
+class _Heard:
+    """How many lines of one stream this process has read. before: so many an earlier one had heard."""
+
+    def __init__(self, agent_id: AgentId, *, before: int, is_error: bool) -> None:
+        self._agent_id = agent_id
+        self._kept = before
+        self._is_error = is_error
+        self._count = 0
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the store has the count."""
+        return self._count <= self._kept
+
+    def is_new(self) -> bool:
+        """Count one more line; False if an earlier process had heard it."""
+        self._count += 1
+        return self._count > self._kept
+
+    def keep(self, tx: Transaction) -> None:
+        """Store the count."""
+        if self._is_error:
+            count_lines(tx, self._agent_id, error_lines=self._count)
+        else:
+            count_lines(tx, self._agent_id, lines=self._count)
+
+    def kept(self) -> None:
+        """The store has the count by now."""
+        self._kept = max(self._kept, self._count)
+
+
 class LogEvents:
-    """The lines and the progress of one agent."""
+    """The lines and the progress of one agent. Each of its two streams is read by one task."""
 
     def __init__(self, services: Services, agent: Agent) -> None:
         self._services = services
@@ -29,24 +65,54 @@ class LogEvents:
         self._per_minute = services.settings.events.log_lines_per_minute
         self._minute_began_s = services.clock.monotonic()
         self._lines = 0
+        self._output = _Heard(agent.agent_id, before=agent.lines, is_error=False)
+        self._errors = _Heard(agent.agent_id, before=agent.error_lines, is_error=True)
 
-    async def note_lines(self, texts: Sequence[str]) -> None:
-        """Lines of which nobody said how grave they are."""
-        await self._note([(LogLevel.INFO, text) for text in texts])
+    async def note_lines(self, texts: Sequence[str]) -> list[str]:
+        """Lines of which nobody said how grave they are. Returns those that no earlier process heard."""
+        new = [text for text in texts if self._output.is_new()]
+        await self._note([(LogLevel.INFO, text) for text in new], self._output)
+        return new
 
-    async def note_log(self, event: AgentLog) -> None:
-        """A line with the level that the agent gave it."""
-        await self._note([(_LEVELS.get(event.level, LogLevel.INFO), event.message)])
+    def new_error_lines(self, texts: Sequence[str]) -> list[str]:
+        """Of the next lines of standard error, those that no earlier process heard."""
+        return [text for text in texts if self._errors.is_new()]
+
+    async def note_error_lines(self, texts: Sequence[str]) -> None:
+        """As `note_lines`, of what `new_error_lines` gave."""
+        await self._note([(LogLevel.INFO, text) for text in texts], self._errors)
+        await self._keep(self._errors)
+
+    async def note_log(self, event: AgentLog) -> bool:
+        """A line with the level that the agent gave it. False if an earlier process heard it."""
+        if not self._output.is_new():
+            return False
+        await self._note([(_LEVELS.get(event.level, LogLevel.INFO), event.message)], self._output)
+        return True
 
     async def note_progress(self, event: Progress) -> None:
         """How far the agent says it is."""
+        if not self._output.is_new():
+            return
         agent, at = self._agent, self._services.clock.now()
-        await persist(
-            self._services,
-            lambda tx: note_progress_of(tx, agent, event.progress, event.description, at=at),
-        )
 
-    async def _note(self, lines: Sequence[Line]) -> None:
+        def body(tx: Transaction) -> None:
+            note_progress_of(tx, agent, event.progress, event.description, at=at)
+            self._output.keep(tx)
+
+        await persist(self._services, body)
+        self._output.kept()
+
+    async def keep_count(self) -> None:
+        """Store how much of standard output was heard, also of what became no event."""
+        await self._keep(self._output)
+
+    async def _keep(self, heard: _Heard) -> None:
+        if not heard.is_kept:
+            await persist(self._services, heard.keep)
+            heard.kept()
+
+    async def _note(self, lines: Sequence[Line], heard: _Heard) -> None:
         kept = [each for line in lines for each in self._within_rate(line)]
         if not kept:
             return
@@ -55,8 +121,10 @@ class LogEvents:
         def body(tx: Transaction) -> None:
             for level, text in kept:
                 note_said(tx, agent, text, at=at, level=level)
+            heard.keep(tx)
 
         await persist(self._services, body)
+        heard.kept()
 
     def _within_rate(self, line: Line) -> Sequence[Line]:
         """The line; once, when there are too many, a word about that; then nothing while there are."""

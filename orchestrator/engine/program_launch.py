@@ -37,7 +37,8 @@ def program_run(
         home=HOME_TARGET if has_walls else str(places.home),
         workspace=WORKSPACE_TARGET if has_walls else str(places.workspace),
         egress_port=None if way_out is None else way_out.port,
-        may_spawn=way_out is not None and way_out.token_directory is not None,
+        has_github=way_out is not None and way_out.has_github,
+        may_spawn=way_out is not None and way_out.has_session,
         session_token=None if way_out is None else way_out.session_token,
         our_program=None if has_walls or program.name != "dovecote" else str(program),
     )
@@ -86,7 +87,7 @@ def extra_mounts(definition: Definition) -> tuple[Mount, ...]:
 
 
 def egress_mounts(way_out: WayOut | None) -> tuple[Mount, ...]:
-    """The directory of the proxy's socket, and that of the session token."""
+    """The directory of the proxy's socket, and that of its tokens."""
     if way_out is None:
         return ()
     socket = Mount(source=way_out.door.directory, target=EGRESS_TARGET)

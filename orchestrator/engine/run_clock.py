@@ -147,7 +147,8 @@ class RunClock:
     def due(self, now: float) -> Due | None:
         """The first thing it is time for; signs of life count as given when they are returned."""
         limits = self._settings
-        if self._deadline is not None and now >= self._deadline:
+        deadline = self._deadline_of_work
+        if deadline is not None and now >= deadline:
             return Due.DEADLINE_PASSED
         if self._turn_began is None:
             return self._due_when_idle(now)
@@ -172,9 +173,16 @@ class RunClock:
 
     def next_in_s(self, now: float) -> float | None:
         """After so many seconds, at the latest, `due` is worth asking again; None: after a change only."""
-        moments = [self._deadline, self._next_when_idle() if self._turn_began is None else self._next(now)]
+        soonest = self._next_when_idle() if self._turn_began is None else self._next(now)
+        moments = [self._deadline_of_work, soonest]
         known = [moment for moment in moments if moment is not None]
         return max(0.0, min(known) - now) if known else None
+
+    @property
+    def _deadline_of_work(self) -> float | None:
+        """None, too, once its last turn has ended: the work is done, and it is only to exit."""
+        is_done = self._turn_began is None and self._closing_since is not None
+        return None if is_done else self._deadline
 
     def _due_when_idle(self, now: float) -> Due | None:
         limits, since = self._settings, self._closing_since

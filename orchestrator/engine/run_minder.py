@@ -20,7 +20,11 @@ _KILL_AGAIN_S: Final = 1.0
 
 
 class RunMinder:
-    """Watches one run until it is cancelled or has taken the agent down."""
+    """Watches one run until it is cancelled or has taken the agent down.
+
+    caught_up: of an adopted one, whether all was read again that it had said by its adoption: no clock
+    counts before, and none if it has ended by then.
+    """
 
     def __init__(
         self,
@@ -29,8 +33,10 @@ class RunMinder:
         *,
         close: Callable[[], Awaitable[None]],
         expire_questions: Callable[[], Awaitable[None]],
+        caught_up: asyncio.Event | None = None,
     ) -> None:
         self._state = state
+        self._caught_up = caught_up
         self._handle = handle
         self._close = close
         self._expire_questions = expire_questions
@@ -38,8 +44,13 @@ class RunMinder:
     async def run(self) -> None:
         """Mind the clocks until told to stop; then SIGTERM, the grace period, SIGKILL."""
         state = self._state
+        if self._caught_up is not None and await self._handle.is_gone():
+            return
         while state.stop_cause is None:
             state.changed.clear()
+            if self._caught_up is not None and not self._caught_up.is_set():
+                await state.changed.wait()
+                continue
             due = state.clock.due(state.now_s())
             if due is not None:
                 await self._act_on(due)

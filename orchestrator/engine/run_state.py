@@ -9,11 +9,12 @@ import structlog
 
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller, caller_of
+from orchestrator.contracts.egress_seams import Egress, UsageMeter
 from orchestrator.contracts.ids import AgentId, BoxName, new_id
 from orchestrator.contracts.records.definitions import Definition
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND
-from orchestrator.contracts.seams import AgentHandle, Boxes, BoxPort, Egress, Runner, UsageMeter
+from orchestrator.contracts.seams import AgentHandle, Boxes, BoxPort, Runner
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnStarted
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.engine.channel_set import ChannelSet

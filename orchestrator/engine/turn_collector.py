@@ -89,14 +89,15 @@ class TurnCollector:
                 case EventLine(plain=plain):
                     log_lines += await self._take_event(plain)
                 case LogLine(text=text):
-                    await self.log.note_lines([text])
-                    log_lines.append(text)
+                    log_lines += await self.log.note_lines([text])
+        await self.log.keep_count()
         return log_lines
 
     async def take_text(self, text: str, *, turn_id: TurnId | None = None) -> None:
         """One pair. What the agent asked for before it is taken first, so that order is the agent's."""
         if self._pairs < self._agent.pairs:
             self._pairs += 1  # an earlier process took it
+            self._turn_bytes += len(text.encode())
             return
         is_in_time = await self.rate.before_pair()
         if not is_in_time and self._turn_bytes > MAX_TURN_OUTPUT_BYTES:
@@ -129,12 +130,8 @@ class TurnCollector:
             event = parse_event(plain)
         except WireError as error:
             return [f"unreadable event: {error}"]
-        is_said_again = self._pairs < self._agent.pairs
-        if is_said_again and isinstance(event, AgentLog | Progress):
-            return []
         if isinstance(event, AgentLog):
-            await self.log.note_log(event)
-            return [f"{event.level}: {event.message}"]
+            return [f"{event.level}: {event.message}"] if await self.log.note_log(event) else []
         await self.rate.before_event(event)
         self._callbacks.showed_life()
         await self._act_on(event)

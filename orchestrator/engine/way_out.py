@@ -9,15 +9,18 @@ import structlog
 
 from orchestrator.commands.agents.tokens import prepare_token_dir, remove_token_dir
 from orchestrator.commands.services import Services
+from orchestrator.contracts.egress_seams import Egress, EgressDoor
 from orchestrator.contracts.errors import DovecoteError, InvalidSettings, StartFailed
 from orchestrator.contracts.ids import AgentId, GroupFolder
+from orchestrator.contracts.os_errors import advice_for
 from orchestrator.contracts.records.definitions import Definition
 from orchestrator.contracts.records.egress import FORWARDER_PORT, EgressPolicy, Secret
-from orchestrator.contracts.records.launch import TOKEN_FILE
-from orchestrator.contracts.records.providers import AuthMode
-from orchestrator.contracts.seams import Egress, EgressDoor
+from orchestrator.contracts.records.launch import GITHUB_FILE, TOKEN_FILE
+from orchestrator.contracts.records.providers import AuthMode, CredentialSlot
 from orchestrator.contracts.wire.tools import SPAWN_TOOLS
 from orchestrator.core.agents.credentials import how_to_set
+from orchestrator.store.token_files import token_directory as token_directory_of
+from orchestrator.store.token_files import write_token
 
 _log = structlog.get_logger(__name__)
 
@@ -30,13 +33,16 @@ class MissingCredential(InvalidSettings):
 class WayOut:
     """An open door, and where the forwarder listens inside.
 
-    token_directory: holds the session token of an agent that may start others; None: it may not.
-    session_token: what is in it, where the settings want that in the environment as well.
+    token_directory: holds the tokens of the agent; None: it has none. has_session, has_github: which: that of
+    an agent that may start others, and one for GitHub. session_token: the first, where the settings want it
+    in the environment as well.
     """
 
     door: EgressDoor
     port: int
     token_directory: Path | None = None
+    has_session: bool = False
+    has_github: bool = False
     session_token: Secret | None = None
 
     async def close(self, services: Services, agent_id: AgentId) -> None:
@@ -56,16 +62,17 @@ async def open_way_out(
     has_walls: bool,
 ) -> WayOut | None:
     """The way out that the definition asks for, or that an agent with the toolset `spawn` needs to start
-    others; None where it needs none.
+    others, with its tokens; None where it needs none.
 
     Raises MissingCredential naming the slot and the command that sets it.
     """
     provider = definition.provider
     credential = await credential_of(services, definition)
+    github = None if definition.github is None else await _value_of(services, definition.github, "AGENT.md")
     api = None if provider.auth_mode is AuthMode.NATIVE_CLI else provider.api
     starts_others = egress is not None and SPAWN_TOOLS in definition.tools
-    token_directory = await _token_directory(services, agent_id, uid) if starts_others else None
-    if api is None and not definition.egress and token_directory is None:
+    session = await _token_directory(services, agent_id, uid) if starts_others else None
+    if api is None and not definition.egress and session is None and github is None:
         return None
     if egress is None:
         raise StartFailed("There is no way out for agents here.", suggestion="Start it by dovecote serve.")
@@ -77,9 +84,12 @@ async def open_way_out(
         hosts=definition.egress,
         allows_provider_tools=definition.allows_provider_tools,
         uid=uid,
-        serves_spawn=token_directory is not None,
+        serves_spawn=session is not None,
     )
+    token_directory = session
     try:
+        if github is not None:
+            token_directory = await _give_github(services, agent_id, github, uid)
         door = await egress.open(policy)
     except BaseException:  # a cancellation too: nothing else knows of the token by now
         await remove_token_dir(services, agent_id)
@@ -88,7 +98,9 @@ async def open_way_out(
         door=door,
         port=FORWARDER_PORT if has_walls else _free_port(),
         token_directory=token_directory,
-        session_token=await _token_to_show(services, token_directory),
+        has_session=session is not None,
+        has_github=github is not None,
+        session_token=await _token_to_show(services, session),
     )
 
 
@@ -101,6 +113,19 @@ async def _token_directory(services: Services, agent_id: AgentId, uid: int | Non
         return None
 
 
+async def _give_github(services: Services, agent_id: AgentId, token: Secret, uid: int | None) -> Path:
+    """Where the agent finds its token for GitHub. Raises StartFailed: without it its work would go wrong."""
+    directory = token_directory_of(services.paths.tokens, agent_id)
+    try:
+        await asyncio.to_thread(lambda: write_token(directory, token.reveal(), uid=uid, name=GITHUB_FILE))
+    except OSError as error:
+        raise StartFailed(
+            f"The token for GitHub can't be given to the agent: {error.strerror}.",
+            suggestion=advice_for(error),
+        ) from error
+    return directory
+
+
 async def _token_to_show(services: Services, directory: Path | None) -> Secret | None:
     if directory is None or not services.settings.spawn.token_in_environment:
         return None
@@ -111,14 +136,18 @@ async def credential_of(services: Services, definition: Definition) -> Secret | 
     """The provider's credential: of its slots the first that is set. Raises MissingCredential."""
     found: Secret | None = None
     for slot in definition.provider.slots:
-        value = await services.secrets.get(slot.secret_ref)
-        if not value and slot.is_required:
-            raise MissingCredential(
-                f"The credential {slot.name} of the provider {definition.provider.name} is not set.",
-                suggestion=how_to_set(slot),
-            )
-        found = found or value or None
+        value = await _value_of(services, slot, f"the provider {definition.provider.name}")
+        found = found or value
     return found
+
+
+async def _value_of(services: Services, slot: CredentialSlot, owner: str) -> Secret | None:
+    value = await services.secrets.get(slot.secret_ref)
+    if not value and slot.is_required:
+        raise MissingCredential(
+            f"The credential {slot.name} of {owner} is not set.", suggestion=how_to_set(slot)
+        )
+    return value or None
 
 
 def _free_port() -> int:

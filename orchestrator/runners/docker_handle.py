@@ -24,7 +24,7 @@ _LIVING: Final = frozenset({"running", "paused", "restarting"})
 
 
 class DockerHandle:
-    """A started container. Implements `AgentHandle`.
+    """A started container. Implements `AgentHandle`. said_bytes: of an adopted one, how much it had said.
 
     `wait` raises Unavailable when the engine stops answering: whether the agent lives can't be known then.
     """
@@ -40,6 +40,7 @@ class DockerHandle:
         is_legacy: bool,
         pid: int,
         on_lost: Callable[[str], None],
+        said_bytes: int | None = None,
     ) -> None:
         self._engine = engine
         self._id = container_id
@@ -49,6 +50,7 @@ class DockerHandle:
         self._is_legacy = is_legacy
         self._pid = pid
         self._on_lost = on_lost
+        self._said_bytes = said_bytes
         self._is_closed = Event()
         self._waiting: Future[int] | None = None
         self._exit: ExitStatus | None = None
@@ -110,7 +112,16 @@ class DockerHandle:
 
     def output(self) -> AsyncIterator[bytes]:
         """Standard output in chunks until its end."""
-        return self._streams.content()
+        return self._streams.content() if self._said_bytes is None else self._output_again(self._said_bytes)
+
+    async def _output_again(self, left: int) -> AsyncIterator[bytes]:
+        if left == 0:
+            yield b""
+        async for chunk in self._streams.content():
+            yield chunk
+            if 0 < left <= len(chunk):
+                yield b""
+            left -= len(chunk)
 
     def log_output(self) -> AsyncIterator[bytes]:
         """Standard error in chunks until its end."""

@@ -21,6 +21,7 @@ from orchestrator.runners import mount_check, syscall_filter
 from orchestrator.runners.agent_programs import how_to_install, is_complete, programs_in
 from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.docker_handle import DockerHandle, remove_container
+from orchestrator.runners.docker_leftovers import AGENT_LABEL, INSTANCE_LABEL, Left, find, sweep
 from orchestrator.runners.docker_stream import LOGS, Attachment
 from orchestrator.runners.image import (
     REBUILD,
@@ -34,8 +35,6 @@ from orchestrator.runners.image import (
     state_by_labels,
 )
 
-INSTANCE_LABEL: Final = "dovecote.instance"
-_AGENT_LABEL: Final = "dovecote.agent"
 # Kept for the operator, and for an orchestrator that comes back; above the limit on a turn's output.
 _LOG_BYTES: Final = "64m"
 
@@ -115,12 +114,14 @@ class DockerRunner:
 
     async def adopt(self, instance_id: str, agent_id: AgentId, ref: str) -> DockerHandle | None:
         """A container of this instance that runs or has ended, as long as the engine has its whole log."""
-        found = await self._engine.call(lambda client: _find(client, ref))
+        found = await self._engine.call(lambda client: find(client, ref))
         if found is None or (found.instance_id, found.agent_id) != (instance_id, agent_id):
             return None
-        output = await Attachment.open(self._engine.url, f"{found.path}&stdout=1&tail=all", request=LOGS)
+        said_bytes = await self._said_bytes(found)
+        whole = f"{found.path}follow=1&tail=all"
+        output = await Attachment.open(self._engine.url, f"{whole}&stdout=1", request=LOGS)
         try:
-            log = await Attachment.open(self._engine.url, f"{found.path}&stderr=1&tail=0", request=LOGS)
+            log = await Attachment.open(self._engine.url, f"{whole}&stderr=1", request=LOGS)
         except BaseException:  # a cancellation too: the stream has no other owner yet
             output.close()
             raise
@@ -133,7 +134,16 @@ class DockerRunner:
             is_legacy=False,
             pid=found.pid,
             on_lost=self._lost.add,
+            said_bytes=said_bytes,
         )
+
+    async def _said_bytes(self, found: Left) -> int:
+        """How much of its standard output the engine has by now."""
+        so_far = await Attachment.open(self._engine.url, f"{found.path}tail=all&stdout=1", request=LOGS)
+        try:
+            return sum([len(chunk) async for chunk in so_far.content()])
+        finally:
+            so_far.close()
 
     async def stop_leftovers(
         self,
@@ -142,10 +152,11 @@ class DockerRunner:
         *,
         spare: Collection[AgentId] = (),
     ) -> list[AgentId]:
-        """Remove every container with this instance's label. Without an engine, none can be verified."""
+        """Remove every container with this instance's label. Where the engine is away or tells of none, none
+        can be verified."""
         try:
-            return await self._engine.call(lambda client: _sweep(client, instance_id, spare))
-        except Unavailable:
+            return await self._engine.call(lambda client: sweep(client, instance_id, spare))
+        except (StartFailed, Unavailable):
             return [agent_id for agent_id, _ in refs]
 
     async def close(self) -> None:
@@ -294,7 +305,7 @@ def _labels(plan: LaunchPlan) -> dict[str, str]:
     return {
         INSTANCE_LABEL: plan.instance_id,
         "dovecote.group": plan.group,
-        _AGENT_LABEL: plan.agent_id,
+        AGENT_LABEL: plan.agent_id,
         "dovecote.deadline": plan.deadline.isoformat() if plan.deadline else "",
     }
 
@@ -334,42 +345,3 @@ def _host_config(
         ],
         log_config=docker.types.LogConfig(type="json-file", config={"max-size": _LOG_BYTES, "max-file": "1"}),
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Left:
-    """A container that an earlier process left. path: of the request for its log, but for what is wanted."""
-
-    instance_id: str
-    agent_id: str
-    pid: int
-    path: str
-
-
-def _find(client: docker.DockerClient, container_id: str) -> _Left | None:
-    """What a left container is; None if it is gone, or is none of ours. Blocks."""
-    try:
-        attrs = client.api.inspect_container(container_id)
-    except docker.errors.NotFound:
-        return None
-    labels = attrs["Config"]["Labels"] or {}
-    return _Left(
-        instance_id=labels.get(INSTANCE_LABEL, ""),
-        agent_id=labels.get(_AGENT_LABEL, ""),
-        pid=int(attrs["State"]["Pid"]),
-        path=f"/v{client.api.api_version}/containers/{container_id}/logs?follow=1",
-    )
-
-
-def _sweep(client: docker.DockerClient, instance_id: str, spare: Collection[AgentId]) -> list[AgentId]:
-    """Remove and look again. Blocks."""
-
-    def left() -> list[tuple[str, AgentId]]:
-        wanted = {"label": f"{INSTANCE_LABEL}={instance_id}"}
-        found = client.api.containers(all=True, filters=wanted)
-        named = [(each["Id"], AgentId(each["Names"][0].lstrip("/"))) for each in found]
-        return [(container_id, agent_id) for container_id, agent_id in named if agent_id not in spare]
-
-    for container_id, _ in left():
-        remove_container(client, container_id)
-    return [agent_id for _, agent_id in left()]

@@ -1,7 +1,6 @@
 """kill -9 of the orchestrator while agents of agents run: afterwards each has one true state. agents.md 2."""
 
 import contextlib
-import json
 import os
 import sqlite3
 from collections.abc import Mapping
@@ -14,7 +13,6 @@ from orchestrator.commands.spawning.spawning import spawn_for
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.spawns import SpawnSpec, WaitFor
-from orchestrator.runners.docker_engine import Engine
 from orchestrator.store import spawns, waits
 from orchestrator.store.database import Transaction
 from orchestrator.store.waits import Wait
@@ -22,51 +20,8 @@ from tests.edges.store_tables.test_lineage import record
 from tests.support.eventually import eventually
 from tests.support.home_on_disk import HomeOnDisk
 from tests.support.orchestrator_process import OrchestratorProcess
-from tests.support.spawned import agents_of, ended, reply_of, rule, running, scenario, spawn
+from tests.support.spawned import agents_of, ended, rule, scenario, spawn
 from tests.support.store_rows import NOON
-
-ASKS = scenario(
-    rule(
-        "ask around",
-        {"say": "asking"},
-        spawn("say hello", wait="result"),
-        {"wait_for_file": "go"},
-        {"say": "asked"},
-    ),
-    rule("say hello", {"say": "one"}, {"wait_for_file": "finish"}, {"say": "two"}),
-)
-
-
-@pytest.mark.docker
-async def test_containers_outlive_a_kill_and_nothing_of_theirs_is_doubled_or_lost(
-    home: HomeOnDisk, orchestrator: OrchestratorProcess, docker_engine: Engine
-) -> None:
-    home.set(agent__runner="docker")
-    await home.add_group()
-    home.play(ASKS)
-    await orchestrator.start()
-    home.ask("ask around")
-    (child,) = await running(home, "say hello")
-    await eventually(lambda: home.rows("SELECT 1 FROM spawn_texts"), what=home.story)
-    await home.said("asking")
-
-    await orchestrator.kill()
-    (home.workspace() / "finish").touch()
-    await orchestrator.start()
-    (row,) = await ended(home, "say hello")
-    reply = reply_of(home, child)
-    await eventually(reply.exists, what=home.story)
-    told = json.loads(reply.read_text())["result"]
-    (home.workspace() / "go").touch()
-    await home.said("asking", "asked")
-    await home.quiet()
-    await orchestrator.stop()
-
-    assert len(home.logs("agent.adopted")) == 2
-    assert (row["status"], row["output"], row["exit_code"]) == ("completed", "one\n\ntwo", 0)
-    assert told["output"] == "one\n\ntwo"
-    assert await home.containers(docker_engine) == []
-
 
 MIXED = scenario(
     rule(

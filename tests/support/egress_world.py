@@ -6,11 +6,11 @@ from pathlib import Path
 
 import h11
 
+from orchestrator.contracts.egress_seams import EgressDoor
 from orchestrator.contracts.ids import AgentId, GroupFolder
 from orchestrator.contracts.records.definitions import HostPort
 from orchestrator.contracts.records.egress import EGRESS_SOCKET, EgressPolicy, ProviderCall, Secret
 from orchestrator.contracts.records.providers import ApiCall, ProviderApi, WireFormat
-from orchestrator.contracts.seams import EgressDoor
 
 PUBLIC = "93.184.216.34"
 CANARY = "sk-canary-8f2e"

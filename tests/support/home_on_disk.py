@@ -18,12 +18,13 @@ from orchestrator.cli.logging_setup import logging_to
 from orchestrator.cli.store_services import open_store_services
 from orchestrator.commands.groups.groups import NewGroup, add_group
 from orchestrator.contracts.callers import HostCaller
+from orchestrator.contracts.egress_seams import SecretValues
 from orchestrator.contracts.ids import GroupFolder, Jid
 from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND
-from orchestrator.contracts.seams import Checkpoints, Clock, Runner, SecretValues
+from orchestrator.contracts.seams import Checkpoints, Clock, Runner
 from orchestrator.core.wording import Say, say
 from orchestrator.runners.docker_engine import Engine
-from orchestrator.runners.docker_runner import INSTANCE_LABEL
+from orchestrator.runners.docker_leftovers import INSTANCE_LABEL
 from tests.support.eventually import eventually
 from tests.support.file_channel import PREFIX, FileChannel, read_lines, write_json
 

@@ -217,6 +217,34 @@ async def test_a_flood_of_log_lines_becomes_a_few_events_and_a_word_about_the_re
     assert told == [("info", "line"), ("info", "line"), ("info", "line"), ("warn", "More"), ("info", "later")]
 
 
+@pytest.mark.parametrize("per_minute", [100, 0], ids=["events of them", "no events of lines"])
+async def test_what_an_adopted_agent_prints_again_is_passed_over_and_what_is_new_is_not(
+    desk: Desk, per_minute: int
+) -> None:
+    desk.set_settings(Settings(events=EventSettings(log_lines_per_minute=per_minute)))
+    child = await child_of(desk, AgentStatus.RUNNING)
+    before = LogEvents(desk.services, child)
+    await before.note_lines(["one"])
+    await before.note_progress(Progress(progress=40))
+    await before.note_log(AgentLog(message="two", level="warn"))
+    await before.keep_count()
+    await before.note_error_lines(before.new_error_lines(["aside"]))
+
+    left = await desk.run(lambda tx: agents.get(tx, child.agent_id))
+    assert left is not None
+    after = LogEvents(desk.services, left)
+    lines = await after.note_lines(["one"])
+    await after.note_progress(Progress(progress=40))
+    is_new = await after.note_log(AgentLog(message="two", level="warn"))
+    lines += await after.note_lines(["three"])
+    asides = after.new_error_lines(["aside", "aside"])
+    await after.note_error_lines(asides)
+
+    assert (lines, is_new, asides) == (["three"], False, ["aside"])
+    told = [each.get("message", each.get("progress")) for each in await events(desk)]
+    assert told == (["one", 40, "two", "aside", "three", "aside"] if per_minute else [40])
+
+
 async def test_fp16_events_outlive_their_tree_and_those_for_the_audit_those_of_agents(desk: Desk) -> None:
     desk.set_settings(Settings(events=EventSettings(keep_days=1, audit_days=30)))
     await end_child(desk, AgentStatus.FAILED, SpawnResult(error="no"), code=1)

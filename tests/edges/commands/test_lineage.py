@@ -1,18 +1,25 @@
 """How agents stand, as their parents, the operator and the source document see them."""
 
+import asyncio
+import threading
+
 import pytest
 
 from orchestrator.commands.agents.lineage import agent_views, as_metadata, as_tree, tree_list, tree_view
-from orchestrator.contracts.callers import OperatorCaller, caller_of
-from orchestrator.contracts.ids import AgentId
+from orchestrator.contracts.callers import KeyCaller, OperatorCaller, caller_of
+from orchestrator.contracts.ids import AgentId, RunId
 from orchestrator.contracts.records.agents import AgentStatus
 from orchestrator.contracts.records.spawns import WaitFor, WishedPermissions
+from orchestrator.contracts.records.tasks import RunStatus, TaskRun
+from orchestrator.contracts.records.tokens import Scope
 from orchestrator.contracts.wire.agent_requests import GetAgentStatus, ReportProgress
 from orchestrator.contracts.wire.chat_requests import SendMessage
 from orchestrator.core.states.agent import AgentEventKind
-from orchestrator.store import agents, spawn_texts
+from orchestrator.store import agents, spawn_texts, task_runs, tasks
+from orchestrator.store.database import Transaction
 from tests.edges.commands.conftest import Desk
 from tests.edges.commands.spawn_bench import SpawnBench, open_bench
+from tests.support import task_rows
 from tests.support.store_rows import CHAT, agent
 
 OPERATOR = OperatorCaller()
@@ -229,3 +236,60 @@ async def test_a_child_speaks_in_the_chat_only_with_the_right(bench: SpawnBench,
 
     assert reply.ok is may_chat
     assert await bench.desk.texts() == (["coo"] if may_chat else [])
+
+
+async def test_a_program_sees_what_it_started_and_all_that_came_of_that(bench: SpawnBench) -> None:
+    program = KeyCaller(name="mine", scopes=frozenset({Scope.SPAWN}))
+    mine = await bench.agent(AgentId(str((await bench.ask("lead", caller=program))["agentId"])))
+    await bench.run_it(mine.agent_id)
+    below = await bench.spawn("help", by=await bench.agent(mine.agent_id))
+    await bench.spawn("sing")
+
+    seen = {each.agent_id for each in await agent_views(bench.desk.services, program)}
+
+    assert seen == {mine.agent_id, below}
+
+
+async def test_how_agents_stand_is_told_while_the_writer_is_busy(bench: SpawnBench) -> None:
+    child = await bench.spawn("count")
+    has_begun, may_end = threading.Event(), threading.Event()
+
+    def write(tx: Transaction) -> None:
+        has_begun.set()
+        assert may_end.wait(60)
+
+    async with asyncio.TaskGroup() as tasks_at_once:
+        tasks_at_once.create_task(bench.desk.services.db.run(write))
+        await asyncio.to_thread(has_begun.wait, 60)
+        try:
+            seen = await agent_views(bench.desk.services, OPERATOR)
+            tree = await tree_view(bench.desk.services, OPERATOR, tree_id=bench.root.tree_id)
+        finally:
+            may_end.set()
+
+    assert {each.agent_id for each in seen} == {bench.root.agent_id, child}
+    assert [each.agent_id for each in tree.agents] == [bench.root.agent_id, child]
+
+
+async def test_what_a_scheduled_agent_is_for_is_its_tasks_title(bench: SpawnBench) -> None:
+    task, at = task_rows.task(title="Water the plants"), bench.desk.now
+    run = TaskRun(
+        run_id=RunId("run-1"),
+        task_id=task.task_id,
+        planned_at=at,
+        status=RunStatus.STARTED,
+        claimed_at=at,
+        due_at=at,
+    )
+    made = agent("agent-9", task_run_id=run.run_id)
+
+    def body(tx: Transaction) -> None:
+        tasks.add(tx, task)
+        task_runs.add(tx, run)
+        agents.add(tx, made)
+
+    await bench.desk.run(body)
+
+    told = {each.agent_id: each.task for each in await agent_views(bench.desk.services, OPERATOR)}
+
+    assert told == {bench.root.agent_id: f"Answer {CHAT}", made.agent_id: "Water the plants"}

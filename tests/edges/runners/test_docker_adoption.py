@@ -11,7 +11,8 @@ from tests.agreement.runners.stage import Stage, collect
 from tests.support.agent_image import IMAGE
 
 TALKS = (
-    "import sys, time; print('first', flush=True); sys.stdin.read(); "
+    "import sys, time; print('first', flush=True); print('aside', file=sys.stderr, flush=True); "
+    "sys.stdin.read(); "
     "time.sleep(0.3); print('last'); sys.exit(4)"
 )
 
@@ -39,7 +40,9 @@ async def test_its_output_comes_again_from_the_first_byte_and_it_ends_as_it_does
         left = await successor.stop_leftovers(stage.instance_id, [], spare=[plan.agent_id])
         adopted = await successor.adopt(stage.instance_id, plan.agent_id, first.process_ref)
         assert adopted is not None
-        output, status = await collect(adopted.output()), await adopted.wait()
+        chunks = [chunk async for chunk in adopted.output()]
+        status = await adopted.wait()
+        log = await collect(adopted.log_output())
         late = await successor.adopt(stage.instance_id, plan.agent_id, first.process_ref)
         assert late is not None
         again = await collect(late.output())
@@ -50,7 +53,8 @@ async def test_its_output_comes_again_from_the_first_byte_and_it_ends_as_it_does
         await successor.close()
 
     assert left == []
-    assert (output, again) == (b"first\nlast\n", b"first\nlast\n")
+    assert chunks.count(b"") == 1, "where what it had said by its adoption ends"
+    assert (b"".join(chunks), again, log) == (b"first\nlast\n", b"first\nlast\n", b"aside\n")
     assert (status.code, status.is_clean) == (4, False)
 
 

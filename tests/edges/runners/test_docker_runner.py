@@ -16,7 +16,8 @@ import pytest
 from orchestrator.contracts.errors import StartFailed, Unavailable
 from orchestrator.contracts.ids import new_id
 from orchestrator.runners.docker_engine import Engine
-from orchestrator.runners.docker_runner import INSTANCE_LABEL, DockerRunner, security_options
+from orchestrator.runners.docker_leftovers import INSTANCE_LABEL
+from orchestrator.runners.docker_runner import DockerRunner, security_options
 from orchestrator.runners.image import (
     PROTOCOL_LABEL,
     WIRE_LABEL,
