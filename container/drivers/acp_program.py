@@ -24,8 +24,8 @@ _SHOWN_ERROR_CHARS: Final = 200
 _PIPE_LIMIT_BYTES: Final = 1024**2
 # They are for our own Python; some programs refuse tool servers that would inherit them.
 _OURS: Final = frozenset({"PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"})
-_NAMES_A_FILE: Final = "PINOCCHIO_SESSION_TOKEN_FILE"
-"""A path, and no secret: a command may ask for helpers, too."""
+_FILES_NAMED: Final = frozenset({"PINOCCHIO_SESSION_TOKEN_FILE", "GITHUB_TOKEN_FILE"})
+"""Paths, and no secrets: a command may ask for helpers and use what it was given, too."""
 _SENSITIVE: Final = (
     "KEY",
     "TOKEN",
@@ -86,7 +86,7 @@ def command_environment(ours: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value
         for name, value in program_environment(ours).items()
-        if name == _NAMES_A_FILE or not any(word in name.upper() for word in _SENSITIVE)
+        if name in _FILES_NAMED or not any(word in name.upper() for word in _SENSITIVE)
     }
 
 

@@ -5,7 +5,8 @@ and the tool servers (`toolsets`). On its way in a request meets the `gate`, whi
 `body_limit`, `closing`, which refuses once the orchestrator stops, and `credentials`, which makes a caller of
 its `bearer`: the `operator_token` or an API key; `rates` bounds how often. An error goes out by
 `render_errors`; long work ends by `presence` when its client leaves. A spawn is read by `spawn_body`;
-`agent_spawn` answers agents, who come through their own sockets. `chat_watch` is how a client waits for news
-of a chat, over HTTP or within the process; `live_events` tells over a WebSocket what happens, in the
-`event_protocol`. Imports `commands` and below.
+`agent_face` answers agents, who come through their own sockets. `chat_watch` is how a client waits for news
+of a chat, over HTTP or within the process; `live_events` tells over a WebSocket what happens, by the
+`event_socket` in the `event_protocol`. `metrics_page` is the text of `/metrics`. Imports `commands` and
+below.
 """

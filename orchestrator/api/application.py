@@ -27,9 +27,11 @@ from orchestrator.api.routes.api_keys import api_key_routes
 from orchestrator.api.routes.chats import chat_routes
 from orchestrator.api.routes.events import event_routes, event_sockets, overview_routes
 from orchestrator.api.routes.health import health_routes
+from orchestrator.api.routes.keeping import keeping_routes
 from orchestrator.api.routes.manage import manage_routes
 from orchestrator.api.routes.proposals import proposal_routes
 from orchestrator.api.routes.spawn import spawn_routes
+from orchestrator.api.routes.standing import standing_routes
 from orchestrator.api.routes.tasks import seen_routes, task_routes
 from orchestrator.api.routes.usage import usage_routes
 from orchestrator.api.routes.workspaces import workspace_routes
@@ -88,6 +90,7 @@ def make_application(
     application.include_router(health_routes())
     routers = (
         manage_routes(services, known_caller),
+        keeping_routes(services, known_caller),
         chat_routes(services, door, closing),
         task_routes(services),
         proposal_routes(services, known_caller),
@@ -103,6 +106,7 @@ def make_application(
     application.include_router(agent_routes(services, closing, api_caller))
     application.include_router(spawn_routes(services, closing, api_caller))
     application.include_router(overview_routes(services, api_caller))
+    application.include_router(standing_routes(services, api_caller))
     application.router.routes += event_sockets(services, live, opener)
     application.router.routes += [Route(path, toolsets.at(path)) for path in TOOLSET_PATHS]
     _answer_errors(application)

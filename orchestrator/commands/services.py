@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 
 from orchestrator.commands.sender_book import SenderBook
 from orchestrator.contracts.agent_control import AgentControl
+from orchestrator.contracts.egress_seams import SecretValues
 from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.egress import Secret
-from orchestrator.contracts.seams import Checkpoints, Clock, SecretValues, Wakeups
+from orchestrator.contracts.seams import Checkpoints, Clock, Wakeups
 from orchestrator.paths import Paths
 from orchestrator.settings.tree import Settings
 from orchestrator.store.database import Database

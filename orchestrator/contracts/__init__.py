@@ -3,7 +3,8 @@
 `ids` keeps names apart and says which are taken, `callers` is who asks. `errors` is the one family of errors;
 `os_errors` makes them of what the system refuses, `toml_text` of files that people wrote wrongly,
 `secret_names` of names no secret can have. `seams` is every Protocol on one page, but for those of
-`live_events`, by which `events` reach who listens, and `agent_control`, by which agents are stopped;
+the way out, in `egress_seams`, of `live_events`, by which `events` reach who listens, and of
+`agent_control`, by which agents are stopped;
 `records` is what is remembered, `wire` what crosses a container's wall, `version` which Dovecote this is.
 Imports only the standard library, so that the container can load the parts it needs at no cost.
 """

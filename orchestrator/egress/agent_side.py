@@ -120,6 +120,13 @@ class AgentSide:
         await self._send(h11.Response(status_code=HTTPStatus.OK, headers=[]))
         return bytes(self._http.trailing_data[0])
 
+    async def accept_upgrade(self, headers: Headers) -> bytes:
+        """Say yes to another protocol, once the body was read; gives what the agent has sent in that."""
+        await self._send(
+            h11.InformationalResponse(status_code=HTTPStatus.SWITCHING_PROTOCOLS, headers=headers)
+        )
+        return bytes(self._http.trailing_data[0])
+
     async def _receive(self) -> Received:
         while True:
             event = self._http.next_event()

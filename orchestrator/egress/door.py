@@ -9,9 +9,9 @@ from typing import Final
 import h11
 import structlog
 
+from orchestrator.contracts.egress_seams import AgentApi
 from orchestrator.contracts.records.egress import EgressPolicy, ProviderCall, ProviderFailure
 from orchestrator.contracts.records.providers import WireFormat
-from orchestrator.contracts.seams import AgentApi
 from orchestrator.core.sandbox.refusal import Refusal, forbidden
 from orchestrator.core.sandbox.request_rules import framing_refusal
 from orchestrator.egress.agent_calls import AgentCalls
@@ -141,7 +141,7 @@ class Door:
             await side.body(at_most=0)
             return await self._tunnels.serve(request.target.decode("ascii"), side, reader, writer)
         if self._ours is not None and self._ours.serves(request):
-            return await self._ours.serve(request, side)
+            return await self._ours.serve(request, side, reader, writer)
         if self._calls is None:
             return forbidden("This agent has no provider behind the proxy.")
         return await self._calls.serve(request, side)

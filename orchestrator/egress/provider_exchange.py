@@ -9,9 +9,10 @@ from http import HTTPStatus
 
 import structlog
 
+from orchestrator.contracts.egress_seams import UsageMeter
 from orchestrator.contracts.records.egress import EgressPolicy, ProviderCall, ProviderFailure
 from orchestrator.contracts.records.providers import ProviderApi
-from orchestrator.contracts.seams import Clock, UsageMeter
+from orchestrator.contracts.seams import Clock
 from orchestrator.core.sandbox.provider_errors import failure_of
 from orchestrator.core.sandbox.refusal import Refusal
 from orchestrator.core.sandbox.request_rules import Headers, Target, answered_headers

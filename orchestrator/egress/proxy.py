@@ -12,10 +12,11 @@ from typing import Final
 import httpx
 import structlog
 
+from orchestrator.contracts.egress_seams import AgentApi, Resolver, UsageMeter
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.os_errors import unusable
 from orchestrator.contracts.records.egress import EgressPolicy, ProviderCall
-from orchestrator.contracts.seams import AgentApi, Clock, Resolver, UsageMeter
+from orchestrator.contracts.seams import Clock
 from orchestrator.core.sandbox.egress_rules import Address
 from orchestrator.egress.door import Door
 from orchestrator.egress.look_up import SystemResolver, is_this_machine

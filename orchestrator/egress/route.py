@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import structlog
 
-from orchestrator.contracts.seams import Resolver
+from orchestrator.contracts.egress_seams import Resolver
 from orchestrator.core.sandbox.egress_rules import Address, is_public, parsed_address, unwrapped
 
 _log = structlog.get_logger(__name__)

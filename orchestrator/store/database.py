@@ -8,7 +8,7 @@ import contextlib
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
@@ -20,105 +20,16 @@ from orchestrator.contracts.seams import Topic
 from orchestrator.store.failures import is_storage_failure, unavailable
 from orchestrator.store.migrate import Migration, migrate, shipped_migrations
 from orchestrator.store.opening import open_store
+from orchestrator.store.transaction import HalfDone, Parameters, Transaction
 from orchestrator.store.views import Views, read_only_uri
 
 T = TypeVar("T")
-Parameters = Mapping[str, object] | Sequence[object]
+__all__ = ["CACHED_STATEMENTS", "MAX_GROUP", "READERS", "Database", "HalfDone", "Reader", "Transaction"]
 
 MAX_GROUP: Final = 300
 """Bodies that share one commit; more would make the first of them wait too long."""
 READERS: Final = 2
 CACHED_STATEMENTS: Final = 512
-
-
-class HalfDone(Exception):
-    """A work failed when it had already written something."""
-
-
-class Transaction:
-    """What a body works with. It is only good until the body returns."""
-
-    __slots__ = ("_connection", "topics")
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self.topics: list[Topic] = []
-
-    def execute(self, sql: str, params: Parameters = ()) -> sqlite3.Cursor:
-        """Run one statement. Raises sqlite3.Error."""
-        if not self._connection.in_transaction:
-            # After a full disk SQLite has undone everything by itself; a body that goes on regardless
-            # would commit each further statement on its own.
-            raise sqlite3.OperationalError("the transaction was undone by an earlier error")
-        return self._connection.execute(sql, params)
-
-    def one(self, sql: str, params: Parameters = ()) -> sqlite3.Row | None:
-        """The first row, or None. The statement is run to its end, so it may also write."""
-        rows = self.execute(sql, params).fetchall()
-        return rows[0] if rows else None
-
-    def all(self, sql: str, params: Parameters = ()) -> list[sqlite3.Row]:
-        """Every row."""
-        return self.execute(sql, params).fetchall()
-
-    def execute_many(self, sql: str, rows: Iterable[Parameters]) -> None:
-        """Run one statement for each of `rows`. Raises sqlite3.Error."""
-        if not self._connection.in_transaction:
-            raise sqlite3.OperationalError("the transaction was undone by an earlier error")
-        self._connection.executemany(sql, rows)
-
-    def attempt(self, work: Callable[[], T]) -> T | Exception:
-        """What `work` returns, or the exception that it raised: then nothing that it wrote or woke stays.
-
-        Raises when the store itself failed, since then the whole body is undone.
-        """
-        wakes = len(self.topics)
-        self.execute("SAVEPOINT attempt")
-        try:
-            result = work()
-            self.execute("RELEASE attempt")
-        # The work is somebody else's code: what it raises is for its caller to judge.
-        except Exception as error:
-            if not self._connection.in_transaction or is_storage_failure(error):
-                raise
-            self._connection.execute("ROLLBACK TO attempt")
-            self._connection.execute("RELEASE attempt")
-            del self.topics[wakes:]
-            return error
-        return result
-
-    def attempt_unsaved(self, work: Callable[[], T]) -> T | Exception:
-        """As `attempt`, and quicker. Raises HalfDone when the work fails after it wrote something.
-
-        Then nothing can undo that alone: the caller undoes all of it and goes another way.
-        """
-        wakes, written = len(self.topics), self._connection.total_changes
-        try:
-            return work()
-        # As in `attempt`.
-        except Exception as error:
-            if not self._connection.in_transaction or is_storage_failure(error):
-                raise
-            if self._connection.total_changes != written:
-                raise HalfDone from error
-            del self.topics[wakes:]
-            return error
-
-    def rehearse(self, work: Callable[[], object]) -> None:
-        """Do `work` and undo it. What it raises is raised; nothing that it wrote or woke stays."""
-        wakes = len(self.topics)
-        self.execute("SAVEPOINT rehearsal")
-        try:
-            work()
-        finally:
-            del self.topics[wakes:]
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK TO rehearsal")
-                self._connection.execute("RELEASE rehearsal")
-
-    def wake(self, topic: Topic) -> None:
-        """Wake `topic` once this is committed; never if it is undone."""
-        self.topics.append(topic)
 
 
 class Reader:
@@ -263,6 +174,27 @@ class Database:
         finally:
             self._free_readers.put_nowait(connection)
 
+    async def compact(self) -> None:
+        """Write the file anew, so that nothing of what was deleted is left in it or in its journal.
+
+        What is run meanwhile waits. Raises Unavailable, also while somebody reads on for too long.
+        """
+
+        def work() -> None:
+            try:
+                self._connection.execute("VACUUM")
+                (is_busy, *_) = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            except sqlite3.Error as error:
+                raise unavailable("be written anew", error) from error
+            if is_busy:
+                raise Unavailable("The store is being read, so its journal could not be emptied. Try again.")
+
+        with self._lock:
+            if self._is_closed:
+                raise Unavailable("The store is closed: Dovecote is stopping.")
+            done = self._executor.submit(work)
+        await asyncio.wrap_future(done)
+
     async def close(self) -> None:
         """Refuse further bodies, finish those queued, close every connection. May be called again."""
         with self._lock:
@@ -309,6 +241,7 @@ class Database:
         self._connection.execute("SAVEPOINT body")
         try:
             job.result = job.body(tx)
+            tx.write_gathered()
             if not self._connection.in_transaction:
                 raise sqlite3.OperationalError("the transaction was undone by SQLite")
             self._connection.execute("RELEASE body")

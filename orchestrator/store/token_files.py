@@ -24,13 +24,16 @@ def token_directory(tokens: Path, agent_id: AgentId) -> Path:
     return tokens / agent_id
 
 
-def write_token(directory: Path, text: str, *, uid: int | None) -> None:
-    """Put a token where its agent finds it. uid: who that is; None: our own user. Raises OSError."""
+def write_token(directory: Path, text: str, *, uid: int | None, name: str = TOKEN_FILE) -> None:
+    """Put a token where its agent finds it. uid: who that is; None: our own user. Raises OSError.
+
+    name: of the file; besides the session token there may be one for another place.
+    """
     is_other = uid is not None and uid != os.geteuid()
     directory.parent.mkdir(mode=_OURS, exist_ok=True)
     directory.mkdir(mode=_OURS, exist_ok=True)
     directory.chmod(_PASSED_THROUGH if is_other else _OURS)
-    replace_fleeting(directory / TOKEN_FILE, text.encode(), mode=_READ_BY_ITS_OWNER, uid=uid)
+    replace_fleeting(directory / name, text.encode(), mode=_READ_BY_ITS_OWNER, uid=uid)
 
 
 def renew_token(directory: Path, text: str) -> bool:

@@ -17,6 +17,7 @@ NAMES = (
     "agent_ready",
     "container_start",
     "cold_start",
+    "spawn_ready",
     "follow_up",
     "slow_channel",
     "ipc_latency",

@@ -12,6 +12,7 @@ from typing import IO, Final
 from orchestrator.contracts.ids import AgentId, GroupFolder, Jid, new_id
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.launch import PROGRAMS_TARGET, AgentPlaces, LaunchPlan, ResourceLimits
+from orchestrator.contracts.seams import Runner
 from orchestrator.contracts.wire.boxes import BOX_DIRECTORIES
 from orchestrator.core.agents.launch_plan import plan_launch
 from orchestrator.runners.host_system import bwrap_programs, read_host_system
@@ -178,6 +179,20 @@ def read_input_s(words: Sequence[str], environment: dict[str, str] | None, groun
     ) as program:
         program.communicate(b'{"protocol": 0}\n')  # another protocol: it reads this and exits
     return float(marks.read_text()) - began
+
+
+async def runner_start_s(runner: Runner, ground: Ground, command: Sequence[str]) -> float:
+    """Seconds of one of our runners from the call to the first line that the command prints."""
+    began = time.monotonic()
+    handle = await runner.start(ground.plan(command))
+    try:
+        await anext(aiter(handle.output()))
+        took_s = time.monotonic() - began
+        await handle.kill()
+        await handle.wait()
+    finally:
+        await handle.close()
+    return took_s
 
 
 def _first_byte(stream: IO[bytes]) -> None:

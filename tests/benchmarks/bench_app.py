@@ -16,6 +16,8 @@ from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND
 from orchestrator.paths import Paths
 from orchestrator.runners.catalog import RUNNERS, RunnerOptions, make_runner
+from orchestrator.settings.api import ApiSettings
+from orchestrator.settings.spawn import SpawnSettings
 from orchestrator.settings.tree import AgentSettings, BoundSettings, QueueSettings, Settings
 from tests.benchmarks.bench_channel import BenchChannel
 from tests.benchmarks.sampling import Marks, until
@@ -42,6 +44,8 @@ def bench_settings(*, runner: str, max_running: int = 5) -> Settings:
         agent=AgentSettings(provider="script", runner=runner),
         queue=QueueSettings(max_running=max_running),
         bounds=BoundSettings(triggers_per_sender=0, turns_per_chat=0, bot_turns_in_a_row=0),
+        spawn=SpawnSettings(per_minute=10_000),
+        api=ApiSettings(loopback=False),
         disk_floor_bytes=0,
         shutdown_grace_s=5,
     )
@@ -63,11 +67,12 @@ async def bench_app(
     channel: BenchChannel | None = None,
     command: tuple[str, ...] = AGENT_RUNNER_COMMAND,
     max_running: int = 5,
+    serves_api: bool = False,
 ) -> AsyncIterator[Bench]:
     """A Dovecote that is open, with so many groups that answer every message."""
     network, marks = channel or BenchChannel(), Marks()
     replacements = Replacements(
-        checkpoints=marks, channels=(network,), agent_command=command, serves_api=False
+        checkpoints=marks, channels=(network,), agent_command=command, serves_api=serves_api
     )
     settings = bench_settings(runner=runner, max_running=max_running)
     with bench_home() as paths:

@@ -1,14 +1,19 @@
 """Container start, each runner: from the call to the first byte printed inside, beside the bare command."""
 
 import asyncio
-import time
-from collections.abc import Sequence
 from typing import Final
 
 from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND
 from orchestrator.contracts.seams import Runner
 from orchestrator.runners.catalog import RunnerOptions, make_runner
-from tests.benchmarks.bare_agents import Ground, agent_uid, bare_command, first_output_s, make_ground
+from tests.benchmarks.bare_agents import (
+    Ground,
+    agent_uid,
+    bare_command,
+    first_output_s,
+    make_ground,
+    runner_start_s,
+)
 from tests.benchmarks.bench_app import bench_home, usable_runners
 from tests.benchmarks.sampling import median_ms
 from tests.benchmarks.table import Row, at_most_floors
@@ -41,9 +46,9 @@ async def _row(name: str, what: str, runner: Runner, ground: Ground) -> Row:
     command = _COMMANDS[what]
     words, environment = bare_command(name, ground.plan(command), ground.programs)
     ours, bare = list[float](), list[float]()
-    await _start_s(runner, ground, command)
+    await runner_start_s(runner, ground, command)
     for _ in range(_COUNTS[name]):
-        ours.append(await _start_s(runner, ground, command))
+        ours.append(await runner_start_s(runner, ground, command))
         bare.append(
             await asyncio.to_thread(first_output_s, words, environment, directory=ground.places.workspace)
         )
@@ -55,16 +60,3 @@ async def _row(name: str, what: str, runner: Runner, ground: Ground) -> Row:
         floor=median_ms(bare),
         bar=at_most_floors(_BARS[name]) if has_bar else None,
     )
-
-
-async def _start_s(runner: Runner, ground: Ground, command: Sequence[str]) -> float:
-    began = time.monotonic()
-    handle = await runner.start(ground.plan(command))
-    try:
-        await anext(aiter(handle.output()))
-        took_s = time.monotonic() - began
-        await handle.kill()
-        await handle.wait()
-    finally:
-        await handle.close()
-    return took_s

@@ -22,7 +22,7 @@ _NUMBERS: Final[Mapping[str, Sequence[int | str]]] = {
     "E": (1, 2, 3, 4, 5, 7, 8, 9, 11, 13, 14),
     "F": (1, 2, 3, 4, 5, 7, 8, 9, 10, 12, 13, 15),
     "G": (1, 2, 3, 4, 5, 6, 8, 10, 13, 14, 15, 16, 17, 18),
-    "J": (5,),
+    "J": (1, 5, 9, 12),
     "K": (1, 3, 4, 5, 6, 7),
 }
 HELD: Final = frozenset(f"{part}{number}" for part, numbers in _NUMBERS.items() for number in numbers)

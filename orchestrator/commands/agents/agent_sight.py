@@ -1,6 +1,6 @@
 """Which agents a caller may see and touch: an agent what came of it, a program what it started."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from orchestrator.contracts.callers import AgentCaller, ApiCaller, Caller, KeyCaller
@@ -34,6 +34,17 @@ def may_touch(tx: Transaction, caller: Caller | ApiCaller, agent: Agent) -> bool
 def may_see(tx: Transaction, caller: Caller | ApiCaller, agent: Agent) -> bool:
     """Whether the caller may know how this agent stands."""
     return _reaches(tx, caller, agent, _SEES_ALL)
+
+
+def those_seen(tx: Transaction, caller: Caller | ApiCaller, found: Sequence[Agent]) -> list[Agent]:
+    """Of these agents those that `may_see` says yes to, looked up at once."""
+    if isinstance(caller, AgentCaller):
+        below = {each.agent_id for each in lineage.subtree(tx, caller.agent_id)}
+        return [agent for agent in found if agent.agent_id in below]
+    if not isinstance(caller, KeyCaller) or caller.scopes & _SEES_ALL:
+        return list(found)
+    owned = spawns.below_caller(tx, key_credential(caller.name))
+    return [agent for agent in found if agent.agent_id in owned]
 
 
 def key_credential(name: str) -> str:

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Final
 
 from orchestrator.commands.agents.agent_events import tasks_of
-from orchestrator.commands.agents.agent_sight import may_see, seen_agent
+from orchestrator.commands.agents.agent_sight import may_see, seen_agent, those_seen
 from orchestrator.commands.agents.event_views import utc_ms
 from orchestrator.commands.command import Command, Context
 from orchestrator.commands.services import Services
@@ -15,7 +15,7 @@ from orchestrator.contracts.errors import ErrorCode, NotFound
 from orchestrator.contracts.ids import AgentId, TreeId
 from orchestrator.contracts.records.agents import Agent, AgentStatus
 from orchestrator.contracts.records.launch import WORKSPACE_TARGET
-from orchestrator.contracts.records.spawns import AgentView, SpawnRecord, Tree
+from orchestrator.contracts.records.spawns import AgentView, SpawnSummary, Tree
 from orchestrator.contracts.wire.agent_requests import GetAgentStatus
 from orchestrator.core.authority import Target
 from orchestrator.store import agents, lineage, spawns, trees, waits
@@ -85,7 +85,7 @@ def get_agent_status(tx: Transaction, context: Context, request: GetAgentStatus)
 
 def as_metadata(view: AgentView) -> Mapping[str, object]:
     """`AgentMetadata` of the source document, and what we know beyond it."""
-    result = view.result
+    result, restarts = view.result, view.restarts
     told: dict[str, object] = {
         "id": view.agent_id,
         "name": view.name,
@@ -107,6 +107,8 @@ def as_metadata(view: AgentView) -> Mapping[str, object]:
         "waitsFor": list(view.waits_for),
         "stopReason": None if view.stop_reason is None else view.stop_reason.value,
     }
+    if restarts is not None:
+        told |= {"restartPolicy": restarts.policy.value, "restarts": restarts.count}
     if view.ended_at is not None:
         told["endedAt"] = utc_ms(view.ended_at)
     if view.exit_code is not None:
@@ -158,13 +160,12 @@ def _seen(
 ) -> tuple[AgentView, ...]:
     if agent_id is not None:
         agent = seen_agent(tx, caller, agent_id)
-        spawn = spawns.get(tx, agent.agent_id)
-        known = {} if spawn is None else {agent.agent_id: spawn}
+        known = spawns.summaries(tx, [agent.agent_id])
         return _views(tx, services, [agent], known, for_agent=isinstance(caller, AgentCaller))
     if isinstance(caller, AgentCaller):
         found = lineage.subtree(tx, caller.agent_id)
     else:
-        found = [each for each in lineage.newest(tx, count=MAX_AGENTS) if may_see(tx, caller, each)]
+        found = those_seen(tx, caller, lineage.newest(tx, count=MAX_AGENTS))
     known = _briefly(tx, found)
     return _views(tx, services, found, known, for_agent=isinstance(caller, AgentCaller))
 
@@ -196,20 +197,19 @@ def _tree_view(
     return TreeView(tree=tree, agents=views)
 
 
-def _briefly(tx: Transaction, found: Sequence[Agent]) -> dict[AgentId, SpawnRecord]:
+def _briefly(tx: Transaction, found: Sequence[Agent]) -> dict[AgentId, SpawnSummary]:
     """Their spawns, with the beginning of what is long: a hundred agents may have much to say."""
-    known = spawns.some(tx, [each.agent_id for each in found])
+    ids = [each.agent_id for each in found]
+    known = spawns.summaries(tx, ids, task_chars=_LISTED_TASK_CHARS, chars=spawns.LISTED_CHARS)
     return {agent_id: _brief(spawn) for agent_id, spawn in known.items()}
 
 
-def _brief(spawn: SpawnRecord) -> SpawnRecord:
+def _brief(spawn: SpawnSummary) -> SpawnSummary:
     result = spawn.result
     files = None if result is None else result.files_modified
-    if result is not None and files is not None and len(files) > _LISTED_FILES:
-        result = replace(result, files_modified=files[:_LISTED_FILES])
-    if result is spawn.result and len(spawn.task) <= _LISTED_TASK_CHARS:
+    if result is None or files is None or len(files) <= _LISTED_FILES:
         return spawn
-    return replace(spawn, task=spawn.task[:_LISTED_TASK_CHARS], result=result)
+    return replace(spawn, result=replace(result, files_modified=files[:_LISTED_FILES]))
 
 
 def _no_tree(tree_id: str) -> NotFound:
@@ -224,7 +224,7 @@ def _views(
     tx: Transaction,
     services: Services,
     found: Sequence[Agent],
-    known: Mapping[AgentId, SpawnRecord],
+    known: Mapping[AgentId, SpawnSummary],
     *,
     for_agent: bool,
 ) -> tuple[AgentView, ...]:
@@ -233,7 +233,7 @@ def _views(
     waits_for: dict[AgentId, list[AgentId]] = {}
     for wait in waits.all_waits(tx):
         waits_for.setdefault(wait.waiter, []).append(wait.awaited)
-    told = tasks_of(tx, found, known)
+    told = tasks_of(tx, found, {agent_id: spawn.task for agent_id, spawn in known.items()})
     folders = {agent.group for agent in found}
     homes = {folder: str(group_workspace(services.paths.groups, folder)) for folder in folders}
     return tuple(
@@ -251,7 +251,7 @@ def _views(
 
 def _view(
     agent: Agent,
-    spawn: SpawnRecord | None,
+    spawn: SpawnSummary | None,
     *,
     task: str,
     workspace: str,
@@ -281,6 +281,7 @@ def _view(
         stop_reason=None if spawn is None else spawn.stop_reason,
         result=None if spawn is None else spawn.result,
         waits_for=tuple(waits_for),
+        restarts=None if spawn is None else spawn.restarts,
     )
 
 

@@ -7,11 +7,11 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from orchestrator.commands.setup.definitions import definition_now, load_providers
+from orchestrator.contracts.egress_seams import SecretValues
 from orchestrator.contracts.errors import InvalidSettings, Unavailable
 from orchestrator.contracts.records.definitions import Definition
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.providers import AuthMode, Provider
-from orchestrator.contracts.seams import SecretValues
 from orchestrator.core.agents.credentials import how_to_set
 from orchestrator.core.agents.definition import DRIVERS_WITHOUT_A_MODEL
 from orchestrator.core.agents.environment import is_sensitive

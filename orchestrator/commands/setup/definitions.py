@@ -106,11 +106,12 @@ def load_providers(paths: Paths, settings: Settings) -> Providers:
 
 def _files(paths: Paths, group: Group) -> tuple[AgentFile, AgentFile]:
     """The file for all groups and the group's own. Raises InvalidSettings."""
-    shared, own = (_file(paths.groups, folder) for folder in (GLOBAL, group.folder))
+    shared, own = (agent_file(paths.groups, folder) for folder in (GLOBAL, group.folder))
     return shared, own
 
 
-def _file(groups: Path, folder: str) -> AgentFile:
+def agent_file(groups: Path, folder: str) -> AgentFile:
+    """The `AGENT.md` in the folder of a group, or in `global`. Blocks. Raises InvalidSettings."""
     where = f"groups/{folder}/{AGENT_FILE}"
     try:
         text = read_instructions(groups, folder)

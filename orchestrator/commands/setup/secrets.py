@@ -4,14 +4,16 @@ They are files of their own, so none of this needs the store or a running orches
 """
 
 import asyncio
+import contextlib
 from collections.abc import Mapping
 
-from orchestrator.commands.setup.definitions import load_providers
+from orchestrator.commands.setup.definitions import agent_file, load_providers
 from orchestrator.contracts.errors import InvalidSettings
 from orchestrator.contracts.records.providers import SECRET_REFERENCE
 from orchestrator.contracts.secret_names import secret_name, secret_text
 from orchestrator.paths import Paths
 from orchestrator.settings.tree import Settings
+from orchestrator.store.group_folders import AGENT_FILE
 from orchestrator.store.secret_files import Keeping, KnownSecret
 from orchestrator.store.secret_values import SecretKeeper
 
@@ -37,12 +39,14 @@ async def list_secrets(keeper: SecretKeeper) -> list[Mapping[str, object]]:
 
 
 def wanted_secrets(paths: Paths, settings: Settings) -> frozenset[str]:
-    """The names that providers ask for. Blocks. Empty where the providers can't be read."""
-    try:
+    """The names that providers and definitions ask for; those that can't be read ask for none. Blocks."""
+    refs: list[str] = []
+    with contextlib.suppress(InvalidSettings):
         providers = load_providers(paths, settings).known.values()
-    except InvalidSettings:
-        return frozenset()
-    refs = [slot.secret_ref for provider in providers for slot in provider.slots]
+        refs += [slot.secret_ref for provider in providers for slot in provider.slots]
+    for file in paths.groups.glob(f"*/{AGENT_FILE}"):
+        with contextlib.suppress(InvalidSettings):
+            refs.append(agent_file(paths.groups, file.parent.name).fields.github_token or "")
     return frozenset(ref.removeprefix(SECRET_REFERENCE) for ref in refs if ref.startswith(SECRET_REFERENCE))
 
 

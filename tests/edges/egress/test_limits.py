@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.contracts.egress_seams import EgressDoor
 from orchestrator.contracts.records.egress import EGRESS_SOCKET, EgressLimits
-from orchestrator.contracts.seams import EgressDoor
 from orchestrator.egress.proxy import opened_egress
 from tests.edges.egress.conftest import World
 from tests.support.egress_world import (

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from orchestrator.contracts.egress_seams import Egress, EgressDoor
 from orchestrator.contracts.errors import InvalidSettings
 from orchestrator.contracts.records.egress import EgressLimits, EgressPolicy, Secret
-from orchestrator.contracts.seams import Egress, EgressDoor
 from tests.edges.egress.conftest import World
 from tests.support.egress_world import API, POLICY, POLICY_OF_ANOTHER, asked, message, parsed, sent
 from tests.support.eventually import eventually

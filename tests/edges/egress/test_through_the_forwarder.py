@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from container.forwarder import forward, listen
+from orchestrator.contracts.egress_seams import EgressDoor
 from orchestrator.contracts.records.egress import EgressLimits
-from orchestrator.contracts.seams import EgressDoor
 from tests.edges.egress.conftest import World
 from tests.support.egress_world import POLICY, message, parsed, read_all, request, socket_of
 from tests.support.scripted_upstream import Asked, stream_head

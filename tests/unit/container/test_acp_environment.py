@@ -8,12 +8,15 @@ OURS = {
     "PINOCCHIO_API_URL": "http://127.0.0.1:18080",
     "PINOCCHIO_SESSION_TOKEN": "dvt1.x",
     "PINOCCHIO_SESSION_TOKEN_FILE": "/run/dovecote/token/session",
+    "GITHUB_TOKEN": "ghp_x",
+    "GITHUB_TOKEN_FILE": "/run/dovecote/token/github",
 }
 
 
-def test_a_command_is_told_how_to_ask_for_helpers_and_given_no_secret() -> None:
+def test_a_command_is_told_where_its_tokens_lie_and_given_no_secret() -> None:
     assert command_environment(OURS) == {
         "PATH": "/usr/bin",
         "PINOCCHIO_API_URL": "http://127.0.0.1:18080",
         "PINOCCHIO_SESSION_TOKEN_FILE": "/run/dovecote/token/session",
+        "GITHUB_TOKEN_FILE": "/run/dovecote/token/github",
     }
