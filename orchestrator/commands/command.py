@@ -11,7 +11,7 @@ from orchestrator.contracts.errors import DovecoteError
 from orchestrator.contracts.records.rights import Rights
 from orchestrator.contracts.wire.codec import Wire
 from orchestrator.core.authority import Target
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ from orchestrator.core.effect_words import effect_of
 from orchestrator.core.states.proposal import PROPOSAL, ProposalEvent
 from orchestrator.core.wording import Say
 from orchestrator.store import groups, proposals
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _log = structlog.get_logger(__name__)
 _ANYWHERE: Final = Target(chat_jid=None, group=None, is_registered=True)

@@ -24,8 +24,8 @@ from orchestrator.contracts.wire.codec import Wire
 from orchestrator.contracts.wire.replies import Reply, ReplyError
 from orchestrator.core.authority import allow
 from orchestrator.store import agents, groups, requests
-from orchestrator.store.database import Transaction
 from orchestrator.store.requests import Answered, RequestKey
+from orchestrator.store.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

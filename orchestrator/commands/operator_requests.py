@@ -18,8 +18,8 @@ from orchestrator.contracts.records.tasks import Task, TaskRun
 from orchestrator.contracts.wire.codec import Wire
 from orchestrator.core.authority import allow
 from orchestrator.store import message_views, task_runs, tasks
-from orchestrator.store.database import Transaction
 from orchestrator.store.refusals import list_refusals
+from orchestrator.store.transaction import Transaction
 
 MAX_ROWS: Final = 1_000
 

@@ -17,7 +17,7 @@ from orchestrator.core.effects import MAX_EFFECT_CHARS, effect_text, request_fac
 from orchestrator.core.states.proposal import PROPOSAL
 from orchestrator.core.wording import Say
 from orchestrator.store import groups, proposals, tasks
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 MAX_OPEN: Final = 3
 """A group has no more that wait at once."""

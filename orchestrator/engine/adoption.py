@@ -20,7 +20,7 @@ from orchestrator.contracts.wire.framing import EventLine, OutputItem
 from orchestrator.engine.child_work import ChildWork
 from orchestrator.engine.work import ChatWork, TaskWork, Work
 from orchestrator.store import groups, messages, spawns, task_runs, tasks
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from orchestrator.store.unsafe import UnsafeEntry, Vanished
 
 _log = structlog.get_logger(__name__)

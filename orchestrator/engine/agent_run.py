@@ -37,7 +37,7 @@ from orchestrator.engine.start_limit import StartLimit
 from orchestrator.engine.turn_collector import RunCallbacks, TurnCollector
 from orchestrator.engine.work import FirstInput, Work
 from orchestrator.store import agents
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _OUTPUT_AFTER_EXIT_S: Final = 10.0
 _BURIAL_WITHIN_S: Final = 30.0

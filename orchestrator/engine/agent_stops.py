@@ -13,7 +13,7 @@ from orchestrator.contracts.records.spawns import StopOutcome, StopReason, StopV
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.engine.agent_run import AgentRun
 from orchestrator.store import agents
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _BEYOND_GRACE_S: Final = 10.0
 _NOT_YET: Final = "It was told to stop and is not gone yet."

@@ -12,7 +12,7 @@ from orchestrator.contracts.records.spawns import SpawnedAgent
 from orchestrator.core.chat.transcript import render_spawn
 from orchestrator.engine.work import FirstInput
 from orchestrator.store import agents, groups
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.chat.transcript import render_prompt
 from orchestrator.engine.run_state import Phase, RunState
 from orchestrator.store import agents, groups
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 
 class FollowUps:

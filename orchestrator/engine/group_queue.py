@@ -24,7 +24,7 @@ from orchestrator.engine.persistence import persist
 from orchestrator.engine.run_state import RunParts
 from orchestrator.engine.tree_ledger import LiveGroup, TreeLedger
 from orchestrator.engine.work import ChatWork, TaskWork, Work
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _log = structlog.get_logger(__name__)
 

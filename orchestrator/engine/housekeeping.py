@@ -28,7 +28,7 @@ from orchestrator.store import (
     trees,
     usage,
 )
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _log = structlog.get_logger(__name__)
 _EVERY_S: Final = 600.0

@@ -13,8 +13,8 @@ from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.wire.container_io import AgentLog, Progress
 from orchestrator.engine.persistence import persist
-from orchestrator.store.database import Transaction
 from orchestrator.store.heard_lines import count_lines
+from orchestrator.store.transaction import Transaction
 
 Line = tuple[LogLevel, str]
 _MINUTE_S: Final = 60.0

@@ -12,8 +12,8 @@ from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import AgentId, BoxName, is_own_box
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.store import agents
-from orchestrator.store.database import Transaction
 from orchestrator.store.own_homes import remove_place
+from orchestrator.store.transaction import Transaction
 
 _log = structlog.get_logger(__name__)
 SCRATCH_FOR: Final = timedelta(days=1)

@@ -10,7 +10,7 @@ from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import Unavailable
 from orchestrator.contracts.seams import Topic
 from orchestrator.store import alerts
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _log = structlog.get_logger(__name__)
 ALERT_WITHIN_S: Final = 10.0

@@ -25,7 +25,7 @@ from orchestrator.core.chat.attachments import upload_limit_s
 from orchestrator.engine.channel_set import ChannelSet
 from orchestrator.engine.persistence import persist
 from orchestrator.store import outbox
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _log = structlog.get_logger(__name__)
 _POLL_S: Final = 2.0

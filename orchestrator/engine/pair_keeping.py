@@ -9,7 +9,7 @@ from orchestrator.commands.running.turns import PairKey, take_pair
 from orchestrator.commands.saying.outgoing import prepare_text
 from orchestrator.commands.services import Services
 from orchestrator.engine.persistence import persist
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 KeepPair = Callable[[Services, PairKey, str], Awaitable[None]]
 """Stores one pair; it is durable when this returns. Done again for the same key it changes nothing."""

@@ -8,7 +8,7 @@ import structlog
 
 from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import Unavailable
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 T = TypeVar("T")
 _log = structlog.get_logger(__name__)

@@ -14,7 +14,7 @@ from orchestrator.core.chat.death import DeathCause
 from orchestrator.engine.persistence import persist
 from orchestrator.engine.run_state import RunState
 from orchestrator.store import agents, questions
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _FOR_THE_AGENT: Final = {
     QuestionStatus.ANSWERED: AnswerStatus.ANSWERED,

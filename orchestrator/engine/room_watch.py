@@ -18,7 +18,7 @@ from orchestrator.engine.disk_floor import DiskFloor
 from orchestrator.engine.group_queue import GroupQueue
 from orchestrator.engine.persistence import persist
 from orchestrator.engine.tree_watch import TreeWatch
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _log = structlog.get_logger(__name__)
 _EVERY_S: Final = 2.0

@@ -14,7 +14,7 @@ from orchestrator.core.wording import Say
 from orchestrator.engine.run_clock import Due
 from orchestrator.engine.run_state import RunState
 from orchestrator.store import agents
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _KILL_AGAIN_S: Final = 1.0
 

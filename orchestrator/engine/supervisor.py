@@ -26,8 +26,8 @@ from orchestrator.core.agents.lineage import orphans
 from orchestrator.core.states.agent import AGENT, AgentEventKind
 from orchestrator.engine.group_queue import GroupQueue
 from orchestrator.store import agents, lineage, spawns, waits
-from orchestrator.store.database import Transaction
 from orchestrator.store.restarts import left_by_restarts
+from orchestrator.store.transaction import Transaction
 
 _log = structlog.get_logger(__name__)
 _SWEEP_S: Final = 60.0

@@ -14,7 +14,7 @@ from orchestrator.contracts.records.spawns import SpawnedAgent
 from orchestrator.contracts.records.tasks import ContextMode, Task
 from orchestrator.core.chat.transcript import render_task
 from orchestrator.store import agents, groups, sessions
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,8 +24,9 @@ from orchestrator.contracts.records.rights import Rights
 from orchestrator.contracts.wire.codec import from_json, to_json
 from orchestrator.contracts.wire.container_io import TurnError, Usage
 from orchestrator.store import trees
-from orchestrator.store.database import Reader, Transaction
+from orchestrator.store.database import Reader
 from orchestrator.store.times import from_ms, maybe_from_ms, to_ms
+from orchestrator.store.transaction import Transaction
 
 ADD: Final = """
 INSERT INTO agents (agent_id, tree_id, folder, chat_jid, box, runner, provider, status, is_main, started_ms,

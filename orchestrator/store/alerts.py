@@ -3,8 +3,8 @@
 from datetime import datetime
 from typing import Final
 
-from orchestrator.store.database import Transaction
 from orchestrator.store.times import to_ms
+from orchestrator.store.transaction import Transaction
 
 ADD: Final = "INSERT INTO alerts (text, created_ms) VALUES (:text, :at_ms)"
 OLDEST: Final = "SELECT id, text FROM alerts ORDER BY id LIMIT 1"

@@ -5,8 +5,9 @@ import sqlite3
 from typing import Final
 
 from orchestrator.contracts.records.tokens import ApiKey, Scope
-from orchestrator.store.database import Reader, Transaction
+from orchestrator.store.database import Reader
 from orchestrator.store.times import from_ms, to_ms
+from orchestrator.store.transaction import Transaction
 
 ADD: Final = """
 INSERT INTO api_keys (name, fingerprint, scopes, created_ms)

@@ -7,8 +7,8 @@ from typing import Final
 
 from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.messages import SenderRole
-from orchestrator.store.database import Transaction
 from orchestrator.store.times import to_ms
+from orchestrator.store.transaction import Transaction
 
 TRIGGERS: Final = """
 SELECT count(*) AS n FROM messages

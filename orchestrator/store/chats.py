@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Final
 
 from orchestrator.contracts.ids import GroupFolder, Jid
-from orchestrator.store.database import Transaction
 from orchestrator.store.times import maybe_from_ms, to_ms
+from orchestrator.store.transaction import Transaction
 
 SEE: Final = """
 INSERT INTO chats (jid, channel, name, is_group, last_activity_ms)

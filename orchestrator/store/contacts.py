@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from orchestrator.contracts.ids import Jid
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 JOIN: Final = """
 INSERT OR REPLACE INTO contacts (lid, phone)

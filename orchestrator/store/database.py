@@ -20,11 +20,10 @@ from orchestrator.contracts.seams import Topic
 from orchestrator.store.failures import is_storage_failure, unavailable
 from orchestrator.store.migrate import Migration, migrate, shipped_migrations
 from orchestrator.store.opening import open_store
-from orchestrator.store.transaction import HalfDone, Parameters, Transaction
+from orchestrator.store.transaction import Parameters, Transaction
 from orchestrator.store.views import Views, read_only_uri
 
 T = TypeVar("T")
-__all__ = ["CACHED_STATEMENTS", "MAX_GROUP", "READERS", "Database", "HalfDone", "Reader", "Transaction"]
 
 MAX_GROUP: Final = 300
 """Bodies that share one commit; more would make the first of them wait too long."""

@@ -10,8 +10,9 @@ from orchestrator.contracts.events import Event, EventClass, LoggedEvent, class_
 from orchestrator.contracts.ids import AgentId, TreeId
 from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.codec import parse_json, to_json
-from orchestrator.store.database import Reader, Transaction
+from orchestrator.store.database import Reader
 from orchestrator.store.times import from_ms, to_ms
+from orchestrator.store.transaction import Transaction
 
 NEXT_SEQ: Final = """
 INSERT INTO event_sequences (tree_id, last_seq, last_ms) VALUES (:tree_id, 1, :at_ms)

@@ -4,8 +4,8 @@ from datetime import datetime
 from typing import Final
 
 from orchestrator.contracts.ids import new_id
-from orchestrator.store.database import Transaction
 from orchestrator.store.times import from_ms, maybe_from_ms, to_ms
+from orchestrator.store.transaction import Transaction
 
 ADD: Final = "INSERT INTO facts (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING"
 SET: Final = """

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from orchestrator.contracts.ids import AgentId, GroupFolder, Jid
-from orchestrator.store.database import Transaction
 from orchestrator.store.event_log import NOTE_PRUNED
+from orchestrator.store.transaction import Transaction
 
 _AGENTS: Final = "(SELECT value FROM json_each(:agents))"
 _CHATS: Final = "(SELECT value FROM json_each(:chats))"

@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from orchestrator.contracts.ids import GroupFolder, Jid
 from orchestrator.contracts.records.groups import Group, TriggerPosition
-from orchestrator.store.database import Reader, Transaction
+from orchestrator.store.database import Reader
 from orchestrator.store.times import from_ms, to_ms
+from orchestrator.store.transaction import Transaction
 
 ADD: Final = """
 INSERT INTO groups (folder, jid, name, trigger, assistant_name, requires_trigger, is_main,

@@ -3,7 +3,7 @@
 from typing import Final
 
 from orchestrator.contracts.ids import AgentId
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 COUNT: Final = """
 UPDATE agents SET lines = max(lines, :lines), error_lines = max(error_lines, :error_lines)

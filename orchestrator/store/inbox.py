@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.contracts.ids import GroupFolder, Jid, MessageId
-from orchestrator.store.database import Transaction
 from orchestrator.store.group_folders import WORKSPACE
 from orchestrator.store.safe_copy import Owner, copy_trusted
 from orchestrator.store.safe_dir import SafeDir
+from orchestrator.store.transaction import Transaction
 from orchestrator.store.unsafe import UnsafeEntry
 
 INBOX: Final = "inbox"

@@ -7,7 +7,7 @@ from typing import Final
 from orchestrator.contracts.ids import AgentId, TreeId
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.store.agents import agent_of
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 CHILDREN: Final = "SELECT * FROM agents WHERE parent_agent_id = :agent_id ORDER BY started_ms, rowid"
 SUBTREE: Final = """

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from orchestrator.contracts.ids import Jid
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 ADD: Final = "INSERT INTO members (chat_jid, jid) VALUES (:chat, :jid) ON CONFLICT DO NOTHING"
 REMOVE: Final = "DELETE FROM members WHERE chat_jid = :chat AND jid = :jid"

@@ -6,8 +6,8 @@ from typing import Final
 
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.messages import Attachment, StoredMessage
-from orchestrator.store.database import Transaction
 from orchestrator.store.messages import attachments_json, of_row
+from orchestrator.store.transaction import Transaction
 
 VERSIONS: Final = """
 SELECT * FROM messages WHERE chat_jid = :chat AND message_id = :message_id

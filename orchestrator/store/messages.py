@@ -16,8 +16,8 @@ from orchestrator.contracts.records.messages import (
     SenderRole,
     StoredMessage,
 )
-from orchestrator.store.database import Transaction
 from orchestrator.store.times import from_ms, maybe_from_ms, to_ms
+from orchestrator.store.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

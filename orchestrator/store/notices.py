@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from orchestrator.store.database import Reader, Transaction
+from orchestrator.store.database import Reader
 from orchestrator.store.times import from_ms, to_ms
+from orchestrator.store.transaction import Transaction
 
 OPEN: Final = """
 INSERT INTO notices (incident, opened_ms) VALUES (:incident, :at_ms)

@@ -7,9 +7,10 @@ from typing import Final
 
 from orchestrator.contracts.ids import AgentId, Jid, MessageId, TurnId
 from orchestrator.contracts.records.messages import OutboxItem, OutboxStatus, TextSource
-from orchestrator.store.database import Reader, Transaction
+from orchestrator.store.database import Reader
 from orchestrator.store.outbox_files import file_of
 from orchestrator.store.times import from_ms, maybe_from_ms, to_ms
+from orchestrator.store.transaction import Transaction
 
 ADD: Final = """
 INSERT INTO outbox (chat_jid, text, source, source_key, part, parts, status, created_ms, sent_ms,

@@ -6,7 +6,7 @@ from typing import Final
 
 from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.messages import SpooledFile
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 ATTACH: Final = """
 UPDATE outbox

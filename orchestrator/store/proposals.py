@@ -8,8 +8,9 @@ from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid
 from orchestrator.contracts.records.proposals import Proposal, ProposalStatus
 from orchestrator.contracts.records.rights import Rights
-from orchestrator.store.database import Reader, Transaction
+from orchestrator.store.database import Reader
 from orchestrator.store.times import from_ms, maybe_from_ms, to_ms
+from orchestrator.store.transaction import Transaction
 
 ADD: Final = """
 INSERT INTO proposals (agent_id, box, folder, chat_jid, command, request, rights, effect, status,

@@ -7,8 +7,8 @@ from typing import Final
 
 from orchestrator.contracts.ids import AgentId, Jid, TurnId
 from orchestrator.contracts.records.questions import Question, QuestionStatus
-from orchestrator.store.database import Transaction
 from orchestrator.store.times import to_ms
+from orchestrator.store.transaction import Transaction
 
 ADD: Final = """
 INSERT INTO questions (agent_id, question_id, turn_id, chat_jid, question, options, status, asked_ms)

@@ -9,8 +9,9 @@ from typing import Final
 from orchestrator.contracts.ids import AgentId, BoxName, RequestId
 from orchestrator.contracts.wire.codec import from_json, to_json
 from orchestrator.contracts.wire.replies import Reply
-from orchestrator.store.database import Reader, Transaction
+from orchestrator.store.database import Reader
 from orchestrator.store.times import to_ms
+from orchestrator.store.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

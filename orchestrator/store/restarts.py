@@ -7,8 +7,8 @@ from typing import Final
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.agents import AgentStatus
 from orchestrator.contracts.records.spawns import RestartPolicy, Restarts
-from orchestrator.store.database import Transaction
 from orchestrator.store.times import from_ms, maybe_from_ms, to_ms
+from orchestrator.store.transaction import Transaction
 
 # Its next process prints its pairs and lines from the first one on.
 RESERVE: Final = """

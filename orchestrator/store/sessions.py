@@ -8,8 +8,8 @@ from orchestrator.contracts.ids import GroupFolder, group_box
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.records.rights import Rights, least
 from orchestrator.store import agents
-from orchestrator.store.database import Transaction
 from orchestrator.store.times import to_ms
+from orchestrator.store.transaction import Transaction
 
 # An empty session_id says that people asked for a new conversation then: an agent that was started
 # before belongs to the old one, whatever it says later.

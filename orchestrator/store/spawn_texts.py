@@ -3,7 +3,7 @@
 from typing import Final
 
 from orchestrator.contracts.ids import AgentId
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 ADD: Final = """
 INSERT INTO spawn_texts (agent_id, ordinal, text) VALUES (:agent_id, :ordinal, :text)

@@ -16,9 +16,10 @@ from orchestrator.contracts.records.spawns import (
     StopReason,
     WaitFor,
 )
-from orchestrator.store.database import Reader, Transaction
+from orchestrator.store.database import Reader
 from orchestrator.store.restarts import restarts_of
 from orchestrator.store.times import from_ms, to_ms
+from orchestrator.store.transaction import Transaction
 
 ADD: Final = """
 INSERT INTO spawns (agent_id, parent_agent_id, caller_key, task, workspace, writable_paths, is_own_workspace,

@@ -8,8 +8,9 @@ from typing import Final
 
 from orchestrator.contracts.ids import AgentId, RunId, TaskId
 from orchestrator.contracts.records.tasks import FailureClass, RunStatus, TaskRun
-from orchestrator.store.database import Reader, Transaction
+from orchestrator.store.database import Reader
 from orchestrator.store.times import from_ms, maybe_from_ms, to_ms
+from orchestrator.store.transaction import Transaction
 
 ADD: Final = """
 INSERT INTO task_runs (run_id, task_id, planned_ms, status, claimed_ms, due_ms, ended_ms, error)

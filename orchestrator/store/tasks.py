@@ -15,8 +15,9 @@ from orchestrator.contracts.records.tasks import (
     Task,
     TaskStatus,
 )
-from orchestrator.store.database import Reader, Transaction
+from orchestrator.store.database import Reader
 from orchestrator.store.times import from_ms, maybe_from_ms, to_ms
+from orchestrator.store.transaction import Transaction
 
 ADD: Final = """
 INSERT INTO tasks (task_id, folder, chat_jid, title, prompt, kind, schedule_value, timezone, context_mode,

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Final
 
 from orchestrator.contracts.ids import AgentId, TreeId
-from orchestrator.store.database import Transaction
 from orchestrator.store.times import from_ms, maybe_from_ms, to_ms
+from orchestrator.store.transaction import Transaction
 
 ADD: Final = """
 INSERT INTO tokens (fingerprint, agent_id, tree_id, issued_ms, expires_ms)

@@ -6,8 +6,9 @@ from typing import Final
 
 from orchestrator.contracts.ids import AgentId, TreeId
 from orchestrator.contracts.records.spawns import Tree, TreeStatus
-from orchestrator.store.database import Reader, Transaction
+from orchestrator.store.database import Reader
 from orchestrator.store.times import from_ms, maybe_from_ms, to_ms
+from orchestrator.store.transaction import Transaction
 
 ADD: Final = """
 INSERT INTO trees (tree_id, root_agent_id, status, created_ms)

@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from orchestrator.contracts.ids import AgentId, GroupFolder, TurnId
 from orchestrator.contracts.records.usage import Spent, TurnUse, UsageLine, UsedCall
-from orchestrator.store.database import Reader, Transaction
+from orchestrator.store.database import Reader
 from orchestrator.store.times import from_ms, to_ms
+from orchestrator.store.transaction import Transaction
 
 ADD: Final = """
 INSERT INTO usage (at_ms, folder, agent_id, turn_id, provider, model, status, failure, input_tokens,

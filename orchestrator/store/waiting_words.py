@@ -5,7 +5,7 @@ from typing import Final
 
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.words import SpokenWord
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 ADD: Final = "INSERT INTO waiting_words (seq, name, argument) VALUES (:seq, :name, :argument)"
 WAITING: Final = """

@@ -7,8 +7,8 @@ from typing import Final
 
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.spawns import WaitFor
-from orchestrator.store.database import Transaction
 from orchestrator.store.times import to_ms
+from orchestrator.store.transaction import Transaction
 
 ADD: Final = """
 INSERT INTO waits (waiter, awaited, wanted, created_ms) VALUES (:waiter, :awaited, :wanted, :at_ms)

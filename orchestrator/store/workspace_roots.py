@@ -5,8 +5,9 @@ from datetime import datetime
 from typing import Final
 
 from orchestrator.contracts.records.spawns import RootStatus, WorkspaceRoot
-from orchestrator.store.database import Reader, Transaction
+from orchestrator.store.database import Reader
 from orchestrator.store.times import from_ms, maybe_from_ms, to_ms
+from orchestrator.store.transaction import Transaction
 
 PROPOSE: Final = """
 INSERT INTO workspace_roots (path, status, proposed_by, proposed_ms)

@@ -22,7 +22,8 @@ from orchestrator.contracts.records.spawns import SpawnRecord
 from orchestrator.engine.wakeups import TopicWakeups
 from orchestrator.settings.tree import Settings
 from orchestrator.store import agents, spawns, trees
-from orchestrator.store.database import Database, Transaction
+from orchestrator.store.database import Database
+from orchestrator.store.transaction import Transaction
 from tests.benchmarks.bench_app import bench_home
 from tests.benchmarks.table import Row, at_most
 from tests.support.store_rows import agent, spawn_record

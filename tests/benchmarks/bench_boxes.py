@@ -24,7 +24,8 @@ from orchestrator.ipc.boxes import BoxKeeper
 from orchestrator.ipc.lane import IntakeLimits
 from orchestrator.settings.tree import Settings
 from orchestrator.store import groups
-from orchestrator.store.database import Database, Transaction
+from orchestrator.store.database import Database
+from orchestrator.store.transaction import Transaction
 from tests.benchmarks.bench_app import bench_home
 from tests.benchmarks.bench_channel import NOON
 from tests.benchmarks.sampling import Marks

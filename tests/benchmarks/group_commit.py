@@ -7,8 +7,9 @@ import time
 from pathlib import Path
 from typing import Final
 
-from orchestrator.store.database import MAX_GROUP, Database, Transaction
+from orchestrator.store.database import MAX_GROUP, Database
 from orchestrator.store.migrate import Migration
+from orchestrator.store.transaction import Transaction
 from tests.benchmarks.table import Row
 
 _TABLE: Final = "CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;"

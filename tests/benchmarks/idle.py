@@ -14,8 +14,9 @@ from orchestrator.contracts.ids import GroupFolder, Jid
 from orchestrator.contracts.records.groups import Group
 from orchestrator.paths import Paths
 from orchestrator.store import groups
-from orchestrator.store.database import Database, Transaction
+from orchestrator.store.database import Database
 from orchestrator.store.group_folders import group_workspace
+from orchestrator.store.transaction import Transaction
 from tests.benchmarks.agent_ready import resident_mib
 from tests.benchmarks.bench_app import bench_home
 from tests.benchmarks.bench_channel import NOON

@@ -12,7 +12,8 @@ from orchestrator.contracts.records.rights import Rights
 from orchestrator.contracts.records.tasks import CatchUp, ContextMode, ScheduleKind, Task, TaskStatus
 from orchestrator.paths import Paths
 from orchestrator.store import tasks
-from orchestrator.store.database import Database, Transaction
+from orchestrator.store.database import Database
+from orchestrator.store.transaction import Transaction
 from tests.benchmarks.bench_app import bench_home
 from tests.benchmarks.bench_channel import NOON
 from tests.benchmarks.idle import serve_idle

@@ -7,7 +7,7 @@ from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.messages import TextSource
 from orchestrator.contracts.seams import Topic
 from orchestrator.store import outbox
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.benchmarks.bench_app import Bench, bench_app
 from tests.benchmarks.bench_channel import BenchChannel
 from tests.benchmarks.sampling import median_ms, until

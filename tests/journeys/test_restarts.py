@@ -15,7 +15,7 @@ from orchestrator.contracts.records.agents import AgentStatus
 from orchestrator.contracts.records.spawns import OnParentExit, RestartPolicy, SpawnSpec, StopReason
 from orchestrator.runners.docker_engine import Engine
 from orchestrator.store import agents, spawns
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.support.eventually import eventually
 from tests.support.home_on_disk import HomeOnDisk
 from tests.support.orchestrator_process import OrchestratorProcess

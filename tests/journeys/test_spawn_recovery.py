@@ -14,7 +14,7 @@ from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.spawns import SpawnSpec, WaitFor
 from orchestrator.store import spawns, waits
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from orchestrator.store.waits import Wait
 from tests.edges.store_tables.test_lineage import record
 from tests.support.eventually import eventually

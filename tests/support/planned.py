@@ -11,7 +11,7 @@ from orchestrator.contracts.ids import GroupFolder, Jid
 from orchestrator.contracts.records.tasks import ScheduleKind, Task
 from orchestrator.contracts.seams import Topic
 from orchestrator.store import tasks
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.support.eventually import eventually
 from tests.support.file_channel import PREFIX
 from tests.support.home_on_disk import HomeOnDisk

@@ -8,7 +8,7 @@ from orchestrator.contracts.wire.chat_requests import SendMessage
 from orchestrator.contracts.wire.codec import to_json
 from orchestrator.core.states.proposal import PROPOSAL
 from orchestrator.store import proposals
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.support.store_rows import NOON
 
 

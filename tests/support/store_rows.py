@@ -9,7 +9,7 @@ from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.messages import InboundMessage, MessageStatus, SenderRole
 from orchestrator.contracts.records.spawns import OnParentExit, SpawnProfile, SpawnRecord, WaitFor
 from orchestrator.store import groups, messages
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 NOON: Final = datetime(2026, 3, 1, 12, tzinfo=UTC)
 CHAT: Final = Jid("1203@g.us")

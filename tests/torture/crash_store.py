@@ -18,7 +18,8 @@ from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.paths import Paths
 from orchestrator.store import agents
-from orchestrator.store.database import Database, Transaction
+from orchestrator.store.database import Database
+from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import CountedWakeups, Desk, StopRecorder, services_on
 from tests.support.manual_clock import ManualClock
 from tests.support.store_rows import add_group

@@ -26,7 +26,7 @@ from orchestrator.contracts.records.messages import OutboxItem, Receipt
 from orchestrator.contracts.records.tasks import ContextMode, ScheduleKind
 from orchestrator.contracts.wire.container_io import TurnStatus
 from orchestrator.core.states.agent import AgentEventKind
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import Desk
 from tests.edges.commands.task_bench import Bench
 from tests.support.store_rows import CHAT

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import Desk
 
 _ENDS: Final = frozenset({"settled", "partial", "failed", "skipped"})

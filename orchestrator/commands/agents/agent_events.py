@@ -23,8 +23,8 @@ from orchestrator.contracts.records.spawns import Restarts, SpawnRecord, SpawnRe
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.text_cleaning import cap_text, clean_text
 from orchestrator.store import agents, event_log, spawns, task_runs
-from orchestrator.store.database import Transaction
 from orchestrator.store.group_folders import group_workspace
+from orchestrator.store.transaction import Transaction
 
 MAX_OUTPUT_BYTES: Final = 64 * 1024
 """Of an output in an event; the agent's record has all of it."""

@@ -9,7 +9,7 @@ from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.records.tokens import Scope
 from orchestrator.store import agents, lineage, spawns
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _MAX_ID_CHARS: Final = 128
 _TOUCHES_ALL: Final = frozenset({Scope.MANAGE})

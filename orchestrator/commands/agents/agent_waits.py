@@ -16,7 +16,7 @@ from orchestrator.contracts.records.spawns import AgentView, WaitFor
 from orchestrator.contracts.seams import Listener, Topic
 from orchestrator.core.agents.waits import closes_cycle
 from orchestrator.store import agents, waits
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from orchestrator.store.waits import Wait
 
 _LOOK_AGAIN_S: Final = 5.0

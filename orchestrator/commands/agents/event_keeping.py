@@ -6,7 +6,7 @@ from typing import Final
 from orchestrator.commands.services import Services
 from orchestrator.contracts.events import EventClass
 from orchestrator.store import event_log
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _AT_ONCE: Final = 5_000
 """Rows that one transaction removes, so that nothing waits long for it."""

@@ -19,8 +19,8 @@ from orchestrator.contracts.records.spawns import AgentView, SpawnSummary, Tree
 from orchestrator.contracts.wire.agent_requests import GetAgentStatus
 from orchestrator.core.authority import Target
 from orchestrator.store import agents, lineage, spawns, trees, waits
-from orchestrator.store.database import Transaction
 from orchestrator.store.group_folders import group_workspace
+from orchestrator.store.transaction import Transaction
 
 MAX_AGENTS: Final = 1_000
 """Agents that are listed at once."""

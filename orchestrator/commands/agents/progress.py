@@ -10,7 +10,7 @@ from orchestrator.contracts.errors import Forbidden, InvalidRequest
 from orchestrator.contracts.wire.agent_requests import ReportProgress
 from orchestrator.core.authority import Target
 from orchestrator.store import agents
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _MOST: Final = 100
 

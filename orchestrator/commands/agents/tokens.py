@@ -42,7 +42,6 @@ from orchestrator.core.agents.tokens import (
     unsealed,
 )
 from orchestrator.store import agents, event_log, tokens, trees
-from orchestrator.store.database import Transaction
 from orchestrator.store.key_ring import KeyRing, open_ring, rotate
 from orchestrator.store.times import from_ms, to_ms
 from orchestrator.store.token_files import (
@@ -52,6 +51,7 @@ from orchestrator.store.token_files import (
     token_directory,
     write_token,
 )
+from orchestrator.store.transaction import Transaction
 
 _log = structlog.get_logger(__name__)
 _VALUE_BYTES: Final = 32

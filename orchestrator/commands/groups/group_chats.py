@@ -18,7 +18,7 @@ from orchestrator.contracts.records.groups import Chat, Group, GroupChange
 from orchestrator.contracts.seams import Topic
 from orchestrator.core.text_cleaning import clean_name
 from orchestrator.store import chats, facts, members
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ from orchestrator.contracts.wire.group_requests import RefreshGroups, RegisterGr
 from orchestrator.core.authority import Target
 from orchestrator.shipped import template_for
 from orchestrator.store import facts, groups
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from orchestrator.store.group_folders import check_folder_is_free, create_group_folder, group_workspace
 
 _log = structlog.get_logger(__name__)

@@ -21,7 +21,7 @@ from orchestrator.core.wording import CATALOGUES, knows_language
 from orchestrator.settings.tree import is_timezone
 from orchestrator.shipped import template_for
 from orchestrator.store import contacts, groups
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from orchestrator.store.group_folders import create_group_folder
 
 

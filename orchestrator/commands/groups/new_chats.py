@@ -22,7 +22,7 @@ from orchestrator.core.states.proposal import PROPOSAL
 from orchestrator.core.text_cleaning import clean_name
 from orchestrator.core.wording import Say
 from orchestrator.store import groups, notices, proposals
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _log = structlog.get_logger(__name__)
 

@@ -15,7 +15,7 @@ from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.records.rights import Rights
 from orchestrator.store import agents, chats, facts, tasks
 from orchestrator.store.chats import KnownChat
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 MAX_SNAPSHOT_CHARS: Final = 256 * 1024
 _MAX_ROWS: Final = 1_000

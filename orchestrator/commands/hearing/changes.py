@@ -27,7 +27,7 @@ from orchestrator.core.chat.senders import is_same_person
 from orchestrator.core.chat.trigger import wakes
 from orchestrator.core.states.message import MESSAGE, MessageEvent
 from orchestrator.store import contacts, groups, message_edits, messages
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _log = structlog.get_logger(__name__)
 

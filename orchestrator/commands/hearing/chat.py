@@ -40,7 +40,7 @@ from orchestrator.core.chat.slash_words import SlashWord
 from orchestrator.core.states.message import MESSAGE, MessageEvent
 from orchestrator.core.text_cleaning import cap_text, clean_name, clean_text
 from orchestrator.store import chats, contacts, groups, messages, notices, outbox, waiting_words
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _log = structlog.get_logger(__name__)
 

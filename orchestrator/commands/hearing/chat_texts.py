@@ -12,7 +12,7 @@ from orchestrator.contracts.records.tasks import Task, TaskStatus
 from orchestrator.core.tasks.schedule import zone_or_utc
 from orchestrator.core.wording import Say, say
 from orchestrator.store import agents, messages, notices, proposals, questions, tasks
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _MAX_LINES: Final = 20
 _STATUS: Final = {True: Say.STATUS_AT_WORK, False: Say.STATUS_AWAKE, None: Say.STATUS_ASLEEP}

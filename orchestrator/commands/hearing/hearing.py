@@ -23,7 +23,7 @@ from orchestrator.core.chat.trigger import compile_trigger, wakes
 from orchestrator.core.tasks.schedule import zone_or_utc
 from orchestrator.core.wording import Say
 from orchestrator.store import bounds, contacts, groups, messages, notices
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _log = structlog.get_logger(__name__)
 

@@ -22,8 +22,8 @@ from orchestrator.contracts.records.messages import Attachment, InboundMessage, 
 from orchestrator.core.chat.attachments import clean_file_name, clean_file_text, numbered_name
 from orchestrator.core.chat.late_files import late_file_id
 from orchestrator.store import groups, inbox
-from orchestrator.store.database import Transaction
 from orchestrator.store.spool import DISK_TROUBLE, media_type
+from orchestrator.store.transaction import Transaction
 from orchestrator.store.unsafe import UnsafeEntry
 
 _log = structlog.get_logger(__name__)

@@ -14,7 +14,7 @@ from orchestrator.core.chat.late_files import is_replaceable, is_taken_back, lat
 from orchestrator.core.chat.mentions import with_our_name
 from orchestrator.core.states.message import MESSAGE
 from orchestrator.store import message_edits, messages
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _log = structlog.get_logger(__name__)
 

@@ -8,7 +8,7 @@ from orchestrator.contracts.records.messages import InboundMessage
 from orchestrator.core.chat.identities import id_beside
 from orchestrator.core.chat.senders import are_two_people
 from orchestrator.store import contacts, messages
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 
 async def with_own_id(services: Services, message: InboundMessage) -> InboundMessage:

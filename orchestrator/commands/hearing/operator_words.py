@@ -19,7 +19,7 @@ from orchestrator.core.chat.senders import is_same_person
 from orchestrator.core.states.message import MESSAGE, MessageEvent
 from orchestrator.core.wording import Say, say
 from orchestrator.store import contacts, groups, messages, proposals, sessions, waiting_words
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 HANDLED_WORDS: Final = frozenset({"status", "stop", "new", "tasks", "retry", "yes", "no", "answer", "help"})
 WORDS_WITHOUT_BOUND: Final = frozenset({"stop", "answer"})

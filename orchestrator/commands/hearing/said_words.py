@@ -17,7 +17,7 @@ from orchestrator.contracts.records.words import SpokenWord
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.wording import Say
 from orchestrator.store import waiting_words
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _log = structlog.get_logger(__name__)
 _STOP: Final = "stop"

@@ -16,7 +16,7 @@ from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.senders import SenderLook
 from orchestrator.core.wording import Say
 from orchestrator.store import groups, notices
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _log = structlog.get_logger(__name__)
 _INCIDENT: Final = "senders:"

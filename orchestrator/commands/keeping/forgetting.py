@@ -23,11 +23,11 @@ from orchestrator.contracts.seams import Topic
 from orchestrator.core.authority import Target, allow
 from orchestrator.paths import Paths
 from orchestrator.store import contacts, forgetting, groups, spool
-from orchestrator.store.database import Transaction
 from orchestrator.store.forgetting import Rows, Said
 from orchestrator.store.forgotten_files import Files, copies_kept
 from orchestrator.store.inbox import INBOX
 from orchestrator.store.refusals import ERRORS
+from orchestrator.store.transaction import Transaction
 
 T = TypeVar("T")
 _TRIES: Final = 3

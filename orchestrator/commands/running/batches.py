@@ -15,7 +15,7 @@ from orchestrator.core.chat.death import runs_alone, taken_together
 from orchestrator.core.chat.transcript import render_message
 from orchestrator.core.states.message import MESSAGE, MessageEvent
 from orchestrator.store import agents, message_edits, messages, outbox, sessions
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,7 +33,7 @@ from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AGENT, AgentEventKind
 from orchestrator.core.states.task_run import RunEvent
 from orchestrator.store import agents, messages, requests, spawns, waits
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _ENDS_OF_STARTED: Final = frozenset(
     {AgentEventKind.ENDED_WELL, AgentEventKind.ENDED_BADLY, AgentEventKind.RAN_OUT}

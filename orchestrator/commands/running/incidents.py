@@ -19,7 +19,7 @@ from orchestrator.core.chat.death import FIRST_WAIT_S
 from orchestrator.core.states.message import MESSAGE, MessageEvent
 from orchestrator.core.wording import Say
 from orchestrator.store import messages, notices, outbox, sessions
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 MOST_HOLD_S: Final = 300.0
 LONGEST_WAIT: Final = timedelta(seconds=MOST_HOLD_S)

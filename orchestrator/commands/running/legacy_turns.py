@@ -10,7 +10,7 @@ from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnError, TurnStatus
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.store import agents, messages
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 
 def begin_legacy_turn(tx: Transaction, agent: Agent, turn_id: TurnId, *, at: datetime) -> None:

@@ -4,7 +4,7 @@ from orchestrator.commands.running.turns import PairKey
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import MessageId
 from orchestrator.store import agents, messages
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 
 def quoted_by_pair(tx: Transaction, services: Services, key: PairKey) -> MessageId | None:

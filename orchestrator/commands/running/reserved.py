@@ -12,7 +12,7 @@ from orchestrator.contracts.records.spawns import SpawnRecord, StopReason
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.store import agents, groups, spawns
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _NO_GROUP: Final = "Its group is gone."
 LOST: Final = Remains(

@@ -25,7 +25,7 @@ from orchestrator.core.agents.restarts import (
 )
 from orchestrator.core.states.agent import AGENT, AgentEventKind
 from orchestrator.store import restarts, spawn_texts
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

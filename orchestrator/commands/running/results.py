@@ -10,7 +10,7 @@ from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.agents import Agent, AgentKind, AgentStatus
 from orchestrator.contracts.records.spawns import SpawnRecord
 from orchestrator.store import lineage, spawn_texts, spawns, waits
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 
 def take_result_text(tx: Transaction, key: PairKey, text: str, *, at: datetime) -> bool:

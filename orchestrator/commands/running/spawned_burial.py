@@ -14,8 +14,8 @@ from orchestrator.core.agents.endings import end_of_spawned, why_it_failed
 from orchestrator.core.agents.restarts import all_files
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.store import agents, spawn_texts, spawns, waits
-from orchestrator.store.database import Transaction
 from orchestrator.store.group_folders import group_workspace
+from orchestrator.store.transaction import Transaction
 
 
 def spawned_end_event(tx: Transaction, agent: Agent, remains: Remains) -> AgentEventKind:

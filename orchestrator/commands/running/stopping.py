@@ -27,7 +27,7 @@ from orchestrator.core.authority import Target
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AGENT, AgentEventKind
 from orchestrator.store import agents, lineage, spawns, tokens
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _NOT_GONE: Final = "It was told to stop, and nobody saw it end."
 

@@ -20,7 +20,7 @@ from orchestrator.core.tasks.catch_up import DuePlan, due_runs
 from orchestrator.core.tasks.schedule import known_zone, read_schedule
 from orchestrator.core.wording import Say
 from orchestrator.store import groups, task_runs, tasks
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 FAILURES_TO_PAUSE: Final = 5
 _TOLD: Final[Mapping[RunStatus, Say]] = {

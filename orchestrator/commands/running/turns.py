@@ -25,7 +25,7 @@ from orchestrator.core.states.message import MESSAGE, MessageEvent
 from orchestrator.core.wording import Say
 from orchestrator.store import agents, messages, outbox
 from orchestrator.store import waits as open_waits
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from orchestrator.contracts.records.tasks import ContextMode, Task
 from orchestrator.core.agents.restarts import LONGEST_DELAY
 from orchestrator.core.backoff import is_due
 from orchestrator.store import agents, groups, messages, spawns, task_runs, tasks
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _CHAT_FIRST_FOR: Final = timedelta(seconds=60)
 """So long the messages of a chat go before a task that shares its box; then the task has waited enough."""

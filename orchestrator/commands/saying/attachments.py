@@ -25,8 +25,8 @@ from orchestrator.core.chat.attachments import (
     workspace_parts,
 )
 from orchestrator.store import outbox_files, spool
-from orchestrator.store.database import Transaction
 from orchestrator.store.group_folders import group_workspace
+from orchestrator.store.transaction import Transaction
 from orchestrator.store.unsafe import Busy, HasLinks, NotADir, NotRegular, TooLarge, UnsafeEntry
 
 _log = structlog.get_logger(__name__)

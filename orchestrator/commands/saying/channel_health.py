@@ -13,7 +13,7 @@ from orchestrator.contracts.records.channels import ChannelHealth, ChannelState
 from orchestrator.contracts.seams import Topic
 from orchestrator.core.wording import Say
 from orchestrator.store import groups, notices
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _log = structlog.get_logger(__name__)
 _WORDS = {ChannelHealth.DOWN: Say.CHANNEL_DOWN, ChannelHealth.UNLINKED: Say.CHANNEL_UNLINKED}

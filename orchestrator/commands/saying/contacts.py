@@ -14,7 +14,7 @@ from orchestrator.core.chat.identities import chat_of
 from orchestrator.core.chat.mentions import numbers_called, people_named, with_names
 from orchestrator.core.text_cleaning import cap_text
 from orchestrator.store import chats, contacts, groups, members, message_edits, outbox
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _log = structlog.get_logger(__name__)
 

@@ -15,7 +15,7 @@ from orchestrator.core.chat.attachments import MAX_CAPTION_CHARS
 from orchestrator.core.states.outbox import OUTBOX, OutboxEvent
 from orchestrator.core.wording import Say, say
 from orchestrator.store import groups, messages, outbox
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _HOLD_UNKNOWN_FOR: Final = timedelta(hours=1)
 _CARRIES_TIME_AFTER: Final = timedelta(hours=6)

@@ -8,7 +8,7 @@ from orchestrator.contracts.ids import AgentId, Jid
 from orchestrator.contracts.seams import Topic
 from orchestrator.core.wording import Say, say
 from orchestrator.store import alerts, groups
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 
 def tell_operators(

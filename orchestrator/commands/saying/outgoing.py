@@ -17,7 +17,7 @@ from orchestrator.core.chat.transcript import strip_internal
 from orchestrator.core.text_cleaning import cap_text, clean_text
 from orchestrator.core.wording import Say, say
 from orchestrator.store import groups, outbox, outbox_files
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _LONG_CHARS: Final = 4_096
 """From here on the work on a text is worth a thread."""

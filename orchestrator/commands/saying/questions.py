@@ -20,7 +20,7 @@ from orchestrator.core.states.question import QUESTION, QuestionEvent
 from orchestrator.core.text_cleaning import cap_text, clean_name
 from orchestrator.core.wording import Say, say
 from orchestrator.store import agents, contacts, groups, messages, questions
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _MAX_QUESTION_BYTES: Final = 4_096
 _MAX_OPTIONS: Final = 20

@@ -22,7 +22,7 @@ from orchestrator.core.authority import Target
 from orchestrator.core.chat.attachments import outbox_parts
 from orchestrator.core.text_cleaning import clean_name
 from orchestrator.store import groups
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 
 def _send_target(tx: Transaction, request: SendMessage) -> Target:

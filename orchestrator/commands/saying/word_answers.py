@@ -9,7 +9,7 @@ from orchestrator.contracts.records.words import SpokenWord
 from orchestrator.core.chat.splitting import split_text
 from orchestrator.core.wording import Say
 from orchestrator.store import waiting_words
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 
 def answer_word(

@@ -11,7 +11,7 @@ from orchestrator.contracts.ids import AgentId, TreeId
 from orchestrator.contracts.records.agents import Agent, AgentStatus
 from orchestrator.contracts.records.spawns import StopReason, TreeStatus
 from orchestrator.store import agents, event_log, lineage, spawns, trees
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _BEING_STOPPED: Final = frozenset({AgentStatus.STOPPING, AgentStatus.TERMINATED, AgentStatus.TIMED_OUT})
 _STOPPED: Final = frozenset({AgentStatus.TERMINATED, AgentStatus.TIMED_OUT})

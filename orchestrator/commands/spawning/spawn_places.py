@@ -16,10 +16,10 @@ from orchestrator.core.agents.spawn_paths import is_within, without_inner
 from orchestrator.core.sandbox.mount_rules import Protected, why_never
 from orchestrator.paths import Paths
 from orchestrator.store import agents, spawns
-from orchestrator.store.database import Transaction
 from orchestrator.store.group_folders import group_workspace
 from orchestrator.store.mount_sources import resolved_directory
 from orchestrator.store.spawn_places import find_below
+from orchestrator.store.transaction import Transaction
 
 _OWN: Final = "."
 

@@ -14,7 +14,7 @@ from orchestrator.contracts.events import (
 from orchestrator.contracts.ids import AgentId, TreeId
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.store import agents, event_log
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _MAX_ID_CHARS = 128
 

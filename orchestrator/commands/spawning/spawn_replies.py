@@ -9,7 +9,7 @@ from orchestrator.contracts.records.spawns import SpawnRecord, WaitFor
 from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.replies import Reply
 from orchestrator.store import agents, spawns, waits
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _WORDS: Final[Mapping[AgentStatus, str]] = {
     AgentStatus.COMPLETED: "completed",

@@ -38,7 +38,7 @@ from orchestrator.core.agents.limits import (
 from orchestrator.core.agents.rights import beyond, narrow
 from orchestrator.core.agents.spawn_paths import is_within
 from orchestrator.store import agents, lineage, spawns, trees, workspace_roots
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 _STARTS_OTHERS: Final = frozenset({AgentStatus.STARTING, AgentStatus.RUNNING})
 _PERMISSION_WORDS: Final = {

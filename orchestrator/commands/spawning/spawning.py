@@ -42,7 +42,7 @@ from orchestrator.core.agents.spawn_paths import is_host_path
 from orchestrator.core.authority import Target, allow
 from orchestrator.core.states.agent import AGENT
 from orchestrator.store import agents, groups, spawns, waits
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from orchestrator.store.waits import Wait
 
 _NAME: Final = "spawn_agent"

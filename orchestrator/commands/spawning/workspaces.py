@@ -29,8 +29,8 @@ from orchestrator.core.states.machine import IllegalMove
 from orchestrator.core.states.workspace_root import WORKSPACE_ROOT, RootEvent
 from orchestrator.core.wording import Say
 from orchestrator.store import workspace_roots
-from orchestrator.store.database import Transaction
 from orchestrator.store.mount_sources import resolved_directory
+from orchestrator.store.transaction import Transaction
 
 MAX_PROPOSED: Final = 20
 """No more wait for an operator at once."""

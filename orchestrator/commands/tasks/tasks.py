@@ -42,7 +42,7 @@ from orchestrator.core.states.task_run import TASK_RUN
 from orchestrator.core.tasks.schedule import first_run, known_zone, next_run, parse_schedule, read_schedule
 from orchestrator.core.text_cleaning import clean_name, clean_text
 from orchestrator.store import groups, task_runs, tasks
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 MAX_PROMPT_CHARS: Final = 32_000
 NamedTask = UpdateTask | PauseTask | ResumeTask | CancelTask | RunTask

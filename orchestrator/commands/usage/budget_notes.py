@@ -13,7 +13,7 @@ from orchestrator.core.agents.budget import BudgetKind, BudgetState, spent_of
 from orchestrator.core.tasks.schedule import zone_or_utc
 from orchestrator.core.wording import Say, say
 from orchestrator.store import notices
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 SPENT: Final = "budget"
 """Of a chat: its budget is used up. The incident is `budget:{chat}`."""

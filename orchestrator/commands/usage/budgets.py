@@ -18,7 +18,7 @@ from orchestrator.contracts.seams import Topic
 from orchestrator.core.budgets import Excess
 from orchestrator.core.wording import Say, say
 from orchestrator.store import groups, notices
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 
 FULL: Final = "files"
 """Of a chat: its files take more than they may. The incident is `files:{chat}`."""

@@ -34,8 +34,8 @@ from orchestrator.core.agents.budget import (
 from orchestrator.core.tasks.schedule import zone_or_utc
 from orchestrator.core.wording import Say, say
 from orchestrator.store import agents, groups, usage
-from orchestrator.store.database import Transaction
 from orchestrator.store.group_folders import AGENT_FILE
+from orchestrator.store.transaction import Transaction
 
 _log = structlog.get_logger(__name__)
 _UNKNOWN: Final = "unknown"

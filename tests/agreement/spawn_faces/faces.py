@@ -29,7 +29,7 @@ from orchestrator.contracts.wire.codec import camel, from_plain
 from orchestrator.egress.proxy import opened_egress
 from orchestrator.engine.event_feed import EventFeed
 from orchestrator.store import spawn_texts
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.edges.commands.spawn_bench import SpawnBench
 from tests.support.listening import until_open
 

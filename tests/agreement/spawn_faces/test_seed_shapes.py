@@ -14,7 +14,7 @@ from orchestrator.contracts.records.agents import AgentStatus
 from orchestrator.contracts.wire.agent_requests import GetAgentStatus
 from orchestrator.settings.tree import Settings
 from orchestrator.store import agents, trees
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.agreement.spawn_faces.faces import TOKEN, Faces, open_faces
 from tests.edges.commands.spawn_bench import SpawnBench
 from tests.support.store_rows import agent

@@ -19,8 +19,8 @@ from orchestrator.contracts.ids import GroupFolder, Jid
 from orchestrator.contracts.records.messages import OutboxStatus, SpooledFile, TextSource
 from orchestrator.contracts.seams import Topic
 from orchestrator.store import outbox, outbox_files
-from orchestrator.store.database import Transaction
 from orchestrator.store.group_folders import group_workspace
+from orchestrator.store.transaction import Transaction
 from tests.edges.api.conftest import MAIN, Served
 from tests.support.listening import until_open
 

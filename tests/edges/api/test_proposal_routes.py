@@ -3,7 +3,7 @@
 from orchestrator.contracts.ids import GroupFolder, Jid
 from orchestrator.contracts.records.rights import Rights
 from orchestrator.store import groups
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.edges.api.conftest import MAIN, Served
 from tests.support.proposal_rows import add_proposal
 from tests.support.store_rows import OTHER_CHAT, add_group

@@ -140,7 +140,7 @@ async def test_a_fault_of_ours_is_told_as_one_and_as_no_more(faces: Faces, bench
         outside = await post(faces.socket)
         inside = await post(faces.egress_socket, token=faces.token)
 
-    assert {each["event"] for each in logged} >= {"api.failed", "api.agent_spawn_failed"}
+    assert {each["event"] for each in logged} >= {"api.failed", "api.agent_call_failed"}
     assert shape(outside) == shape(inside) == (500, "INTERNAL_ERROR")
     assert "spawns" not in outside.text + inside.text
 

@@ -8,7 +8,7 @@ from orchestrator.commands.setup.api_keys import add_api_key
 from orchestrator.contracts.records.agents import AgentStatus
 from orchestrator.contracts.records.messages import MessageStatus, TextSource
 from orchestrator.store import agents, chats, notices, outbox, tasks
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.edges.api.conftest import MAIN, Served
 from tests.support.store_rows import CHAT, add_group, add_message, agent
 from tests.support.task_rows import task

@@ -7,7 +7,7 @@ import pytest
 from orchestrator.contracts.ids import AgentId, GroupFolder, TurnId
 from orchestrator.contracts.records.usage import UsedCall
 from orchestrator.store import usage
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.edges.api.conftest import Served
 
 

@@ -21,8 +21,8 @@ from orchestrator.contracts.ids import AgentId, GroupFolder, TreeId
 from orchestrator.contracts.records.agents import AgentStatus, EndReason
 from orchestrator.paths import Paths
 from orchestrator.store import agents, trees
-from orchestrator.store.database import Transaction
 from orchestrator.store.instance_lock import InstanceLock
+from orchestrator.store.transaction import Transaction
 from tests.edges.api.conftest import Served, served_at
 from tests.support.store_rows import agent
 

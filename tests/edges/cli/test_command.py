@@ -72,6 +72,8 @@ def test_the_commands_are_public_and_change_only_on_purpose(dovecote: Dovecote) 
         "dovecote reference",
         "dovecote mcp",
         "dovecote version",
+        "dovecote backup",
+        "dovecote restore",
         "dovecote group add",
         "dovecote group list",
         "dovecote group show",
@@ -115,6 +117,11 @@ def test_the_commands_are_public_and_change_only_on_purpose(dovecote: Dovecote) 
         "dovecote whatsapp status",
         "dovecote whatsapp unlink",
         "dovecote whatsapp groups",
+        "dovecote forget person",
+        "dovecote forget group",
+        "dovecote service install",
+        "dovecote service status",
+        "dovecote service uninstall",
     ]
 
 

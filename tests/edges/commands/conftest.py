@@ -30,7 +30,8 @@ from orchestrator.engine.wakeups import TopicListener, TopicWakeups
 from orchestrator.paths import Paths
 from orchestrator.settings.tree import Settings
 from orchestrator.store import agents
-from orchestrator.store.database import Database, Transaction
+from orchestrator.store.database import Database
+from orchestrator.store.transaction import Transaction
 from tests.support.manual_clock import ManualClock
 from tests.support.store_rows import CHAT, add_group, agent, inbound
 from tests.support.store_template import lay_store

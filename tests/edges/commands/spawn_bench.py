@@ -22,9 +22,9 @@ from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.settings.spawn import SpawnSettings, WorkspaceSettings
 from orchestrator.settings.tree import QueueSettings, Settings
 from orchestrator.store import agents, event_log, spawns, trees
-from orchestrator.store.database import Transaction
 from orchestrator.store.group_folders import create_group_folder
 from orchestrator.store.requests import RequestKey
+from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import Desk
 from tests.support.store_rows import OTHER_CHAT, add_group, agent
 

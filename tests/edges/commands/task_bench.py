@@ -19,7 +19,7 @@ from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.core.wording import Say, say
 from orchestrator.engine.work import FirstInput, TaskWork
 from orchestrator.store import agents, task_runs, tasks
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import Desk
 from tests.support.store_rows import agent
 from tests.support.task_rows import task

@@ -24,7 +24,7 @@ from orchestrator.engine.log_events import LogEvents
 from orchestrator.settings.events import EventSettings
 from orchestrator.settings.tree import Settings
 from orchestrator.store import agents, spawns, trees
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import Desk
 from tests.support.store_rows import agent, spawn_record
 

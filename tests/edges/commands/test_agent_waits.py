@@ -11,7 +11,7 @@ from orchestrator.contracts.records.agents import AgentStatus
 from orchestrator.contracts.records.spawns import AgentView, WaitFor
 from orchestrator.contracts.seams import Topic
 from orchestrator.store import waits
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from orchestrator.store.waits import Wait
 from tests.edges.commands.conftest import Desk
 from tests.edges.commands.spawn_bench import SpawnBench, open_bench

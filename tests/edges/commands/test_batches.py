@@ -7,7 +7,7 @@ from orchestrator.contracts.ids import TurnId
 from orchestrator.contracts.records.messages import OutboxStatus, TextSource
 from orchestrator.settings.tree import QueueSettings, Settings
 from orchestrator.store import outbox
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import Desk
 from tests.support.store_rows import CHAT
 

@@ -14,7 +14,7 @@ from orchestrator.contracts.ids import GroupFolder, Jid, MessageId
 from orchestrator.contracts.records.messages import Mention, Quoted, TextSource
 from orchestrator.settings.tree import AssistantSettings, BoundSettings, Settings
 from orchestrator.store import outbox
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import Desk
 from tests.support.store_rows import ANN, BOB, CHAT, add_group
 

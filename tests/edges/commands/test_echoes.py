@@ -12,7 +12,7 @@ from orchestrator.contracts.records.messages import (
     TextSource,
 )
 from orchestrator.store import outbox, outbox_files
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import Desk
 from tests.support.store_rows import CHAT
 

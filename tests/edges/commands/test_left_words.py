@@ -21,7 +21,7 @@ from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.core.wording import ENGLISH, Say
 from orchestrator.settings.tree import AssistantSettings, Settings
 from orchestrator.store import sessions
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import Desk, StopRecorder
 from tests.edges.commands.task_askers import Asker
 from tests.edges.commands.task_askers import club as club

@@ -16,7 +16,7 @@ from orchestrator.contracts.wire.agent_requests import GetAgentStatus, ReportPro
 from orchestrator.contracts.wire.chat_requests import SendMessage
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.store import agents, spawn_texts, task_runs, tasks
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import Desk
 from tests.edges.commands.spawn_bench import SpawnBench, open_bench
 from tests.support import task_rows

@@ -7,7 +7,7 @@ import pytest
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.messages import Change, ChangeKind, OutboxStatus, Quoted, TextSource
 from orchestrator.store import outbox
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import Desk
 from tests.support.store_rows import ANN, BOB, CHAT, NOON
 

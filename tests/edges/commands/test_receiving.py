@@ -25,7 +25,7 @@ from orchestrator.contracts.wire.framing import MAX_TEXT_BYTES
 from orchestrator.core.wording import ENGLISH, Say
 from orchestrator.settings.tree import AssistantSettings, Settings
 from orchestrator.store import messages, outbox, outbox_files
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import Desk
 from tests.support.eventually import eventually
 from tests.support.store_rows import ANN, BOB, CHAT, OTHER_CHAT, add_group

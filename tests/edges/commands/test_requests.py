@@ -10,8 +10,8 @@ from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, Reque
 from orchestrator.contracts.wire.chat_requests import SendMessage
 from orchestrator.contracts.wire.replies import Reply
 from orchestrator.store import agents, requests
-from orchestrator.store.database import Transaction
 from orchestrator.store.requests import RequestKey
+from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import Desk
 from tests.support.store_rows import CHAT, OTHER_CHAT, add_group, agent
 

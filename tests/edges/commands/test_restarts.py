@@ -26,8 +26,8 @@ from orchestrator.contracts.wire.codec import to_json
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.store import agents, lineage, spawns, waits
-from orchestrator.store.database import Transaction
 from orchestrator.store.restarts import left_by_restarts
+from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import Desk
 from tests.edges.commands.spawn_bench import SpawnBench, open_bench
 

@@ -13,7 +13,7 @@ from orchestrator.core.states.task_run import TASK_RUN
 from orchestrator.engine.work import ChatWork, TaskWork
 from orchestrator.settings.tree import AssistantSettings, Settings
 from orchestrator.store import agents, groups, outbox, sessions, task_runs, tasks
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import Desk
 from tests.support.store_rows import ANN, BOB, CHAT, NOON, agent
 from tests.support.task_rows import task

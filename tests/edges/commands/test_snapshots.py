@@ -12,7 +12,7 @@ from orchestrator.contracts.ids import GroupFolder
 from orchestrator.contracts.records.rights import Rights
 from orchestrator.contracts.wire.task_requests import CancelTask, PauseTask, ScheduleTask
 from orchestrator.store import agents, chats
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import Desk
 from tests.support.store_rows import CHAT, OTHER_CHAT, add_group, agent
 

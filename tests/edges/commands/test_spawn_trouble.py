@@ -16,8 +16,8 @@ from orchestrator.contracts.records.rights import Rights
 from orchestrator.contracts.records.spawns import WaitFor
 from orchestrator.contracts.wire.agent_requests import SpawnAgent
 from orchestrator.store import agents, spawns, waits
-from orchestrator.store.database import Transaction
 from orchestrator.store.group_folders import group_workspace
+from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import Desk
 from tests.edges.commands.spawn_bench import SpawnBench, open_bench
 from tests.support.store_rows import OTHER_CHAT, agent

@@ -12,8 +12,8 @@ from orchestrator.contracts.records.spawns import CascadeOutcome, StopReason, Tr
 from orchestrator.contracts.wire.agent_requests import TerminateAgent
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.store import agents, lineage, tokens, waits
-from orchestrator.store.database import Transaction
 from orchestrator.store.tokens import IssuedToken
+from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import Desk
 from tests.edges.commands.spawn_bench import SpawnBench, open_bench
 from tests.support.store_rows import agent

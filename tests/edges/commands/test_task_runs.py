@@ -19,7 +19,7 @@ from orchestrator.contracts.wire.container_io import TurnStatus
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.core.wording import Say, say
 from orchestrator.store import agents, groups, task_runs, tasks
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.edges.commands.task_bench import HOUR_S, Bench, told
 from tests.edges.commands.task_bench import bench as bench
 from tests.support.store_rows import CHAT, OTHER_CHAT, add_group

@@ -16,7 +16,7 @@ from orchestrator.contracts.wire.task_requests import (
     RunTask,
     UpdateTask,
 )
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import Desk
 from tests.edges.commands.task_askers import Asker, asker, hourly, remembered, runs, stored
 from tests.edges.commands.task_askers import club as club

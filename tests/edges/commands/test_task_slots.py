@@ -18,7 +18,7 @@ from orchestrator.contracts.wire.container_io import TurnStatus
 from orchestrator.core.wording import Say
 from orchestrator.settings.tree import Settings, TaskSettings
 from orchestrator.store import tasks
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.edges.commands.task_bench import HOUR_S, Bench, told
 from tests.edges.commands.task_bench import bench as bench
 

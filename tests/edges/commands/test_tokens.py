@@ -27,7 +27,7 @@ from orchestrator.contracts.records.tokens import TokenFault
 from orchestrator.settings.spawn import SpawnSettings
 from orchestrator.settings.tree import Settings
 from orchestrator.store import agents, trees
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import Desk
 from tests.support.store_rows import agent
 

@@ -6,7 +6,7 @@ from orchestrator.contracts.ids import MessageId
 from orchestrator.contracts.records.messages import OutboxStatus, Receipt, TextSource
 from orchestrator.contracts.wire.container_io import TurnStatus
 from orchestrator.store import outbox
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import Desk
 from tests.support.store_rows import CHAT, OTHER_CHAT
 

@@ -11,7 +11,7 @@ from orchestrator.contracts.seams import Topic
 from orchestrator.engine.channel_set import ChannelSet
 from orchestrator.engine.outbox_sender import OutboxSender
 from orchestrator.store import outbox
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import Desk
 from tests.edges.commands.conftest import desk as desk
 from tests.support.eventually import eventually

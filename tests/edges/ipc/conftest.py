@@ -31,7 +31,8 @@ from orchestrator.ipc.lane import IntakeLimits
 from orchestrator.paths import Paths
 from orchestrator.settings.tree import Settings
 from orchestrator.store import agents
-from orchestrator.store.database import Database, Transaction
+from orchestrator.store.database import Database
+from orchestrator.store.transaction import Transaction
 from tests.agreement.runners.conftest import lacking
 from tests.support.store_rows import agent
 from tests.support.store_template import lay_store

@@ -14,8 +14,8 @@ from orchestrator.ipc.lane import IntakeLimits, Lane
 from orchestrator.ipc.reading import Candidate, Item, NotNow, read_candidate
 from orchestrator.runners.process_runner import ProcessRunner
 from orchestrator.store import agents
-from orchestrator.store.database import Transaction
 from orchestrator.store.safe_dir import SafeDir
+from orchestrator.store.transaction import Transaction
 from tests.edges.ipc.conftest import World, mount_small_disk, no_more_files, running, unmount, world_at
 from tests.support import store_rows
 from tests.support.eventually import eventually

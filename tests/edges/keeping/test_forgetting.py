@@ -18,8 +18,9 @@ from orchestrator.contracts.records.messages import Quoted, ReceivedFile
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.paths import Paths
 from orchestrator.store import agents, contacts, event_log, spawns
-from orchestrator.store.database import Database, Transaction
+from orchestrator.store.database import Database
 from orchestrator.store.migrate import shipped_migrations
+from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import CountedWakeups, Desk, StopRecorder, open_desk, services_on
 from tests.support.manual_clock import ManualClock
 from tests.support.old_stores import made_at

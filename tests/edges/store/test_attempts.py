@@ -6,7 +6,8 @@ import pytest
 
 from orchestrator.contracts.errors import Unavailable
 from orchestrator.contracts.seams import Topic
-from orchestrator.store.database import Database, HalfDone, Transaction
+from orchestrator.store.database import Database
+from orchestrator.store.transaction import HalfDone, Transaction
 
 
 def _add(tx: Transaction, text: str) -> int:

@@ -13,7 +13,8 @@ import pytest
 
 from orchestrator.contracts.errors import DovecoteError, ErrorCode, Unavailable
 from orchestrator.contracts.seams import Topic
-from orchestrator.store.database import Database, Transaction
+from orchestrator.store.database import Database
+from orchestrator.store.transaction import Transaction
 from tests.edges.store.conftest import SCHEMA
 
 KILLED_WRITER = """

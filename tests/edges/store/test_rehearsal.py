@@ -3,7 +3,8 @@
 import pytest
 
 from orchestrator.contracts.seams import Topic
-from orchestrator.store.database import Database, Transaction
+from orchestrator.store.database import Database
+from orchestrator.store.transaction import Transaction
 
 
 def note(tx: Transaction, text: str) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.contracts.errors import Unavailable
-from orchestrator.store.database import Database, Transaction
+from orchestrator.store.database import Database
+from orchestrator.store.transaction import Transaction
 from tests.edges.store.conftest import SCHEMA
 
 

@@ -10,7 +10,8 @@ from orchestrator.contracts.ids import AgentId, BoxName, TurnId
 from orchestrator.contracts.records.agents import AgentStatus, EndReason, Turn, TurnOutcome
 from orchestrator.contracts.wire.container_io import TurnError, Usage
 from orchestrator.store import agents, messages
-from orchestrator.store.database import Database, Transaction
+from orchestrator.store.database import Database
+from orchestrator.store.transaction import Transaction
 from tests.support.store_rows import CHAT, NOON, add_message, agent
 
 AGENT, TURN = AgentId("agent-1"), TurnId("turn-1")

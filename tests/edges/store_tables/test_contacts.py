@@ -3,7 +3,8 @@
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.messages import Attachment, StoredMessage
 from orchestrator.store import contacts, message_edits
-from orchestrator.store.database import Database, Transaction
+from orchestrator.store.database import Database
+from orchestrator.store.transaction import Transaction
 from tests.support.store_rows import CHAT, OTHER_CHAT, add_message
 
 LID, PHONE = Jid("98765@lid"), Jid("49170@s.whatsapp.net")

@@ -15,7 +15,8 @@ from orchestrator.contracts.events import (
 from orchestrator.contracts.ids import AgentId, TreeId
 from orchestrator.contracts.seams import Topic
 from orchestrator.store import event_log
-from orchestrator.store.database import Database, Transaction
+from orchestrator.store.database import Database
+from orchestrator.store.transaction import Transaction
 from tests.support.store_rows import NOON
 
 TREE, OTHER = TreeId("tree-a"), TreeId("tree-b")

@@ -9,7 +9,8 @@ import pytest
 from orchestrator.contracts.ids import GroupFolder, Jid
 from orchestrator.contracts.records.groups import TriggerPosition
 from orchestrator.store import groups, messages
-from orchestrator.store.database import Database, Transaction
+from orchestrator.store.database import Database
+from orchestrator.store.transaction import Transaction
 from tests.support.store_rows import CHAT, NOON, OTHER_CHAT, add_group, add_message
 
 

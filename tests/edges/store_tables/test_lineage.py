@@ -18,8 +18,9 @@ from orchestrator.contracts.records.spawns import (
     WaitFor,
 )
 from orchestrator.store import agents, lineage, spawns, trees, waits
-from orchestrator.store.database import Database, Transaction
+from orchestrator.store.database import Database
 from orchestrator.store.migrate import shipped_migrations
+from orchestrator.store.transaction import Transaction
 from orchestrator.store.waits import Wait
 from tests.support.store_rows import NOON, agent
 

@@ -13,7 +13,8 @@ from orchestrator.contracts.records.messages import (
     StoredMessage,
 )
 from orchestrator.store import messages
-from orchestrator.store.database import Database, Transaction
+from orchestrator.store.database import Database
+from orchestrator.store.transaction import Transaction
 from tests.support.store_rows import CHAT, NOON, OTHER_CHAT, add_group, add_message, inbound
 
 AGENT, OTHER_AGENT = AgentId("agent-1"), AgentId("agent-2")

@@ -5,7 +5,8 @@ from datetime import timedelta
 from orchestrator.contracts.ids import AgentId, Jid, TurnId
 from orchestrator.contracts.records.messages import MessageStatus, StoredMessage
 from orchestrator.store import agents, message_views, messages
-from orchestrator.store.database import Database, Transaction
+from orchestrator.store.database import Database
+from orchestrator.store.transaction import Transaction
 from tests.support.store_rows import CHAT, NOON, OTHER_CHAT, add_message, agent
 
 AGENT, TURN = AgentId("agent-1"), TurnId("turn-1")

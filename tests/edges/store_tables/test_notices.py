@@ -3,7 +3,8 @@
 from datetime import timedelta
 
 from orchestrator.store import notices
-from orchestrator.store.database import Database, Transaction
+from orchestrator.store.database import Database
+from orchestrator.store.transaction import Transaction
 from tests.support.store_rows import NOON
 
 

@@ -7,7 +7,8 @@ import pytest
 from orchestrator.contracts.ids import AgentId, Jid, MessageId, TurnId
 from orchestrator.contracts.records.messages import OutboxItem, OutboxStatus, TextSource
 from orchestrator.store import outbox
-from orchestrator.store.database import Database, Transaction
+from orchestrator.store.database import Database
+from orchestrator.store.transaction import Transaction
 from tests.support.store_rows import CHAT, NOON, OTHER_CHAT
 
 AGENT, TURN = AgentId("agent-1"), TurnId("turn-1")

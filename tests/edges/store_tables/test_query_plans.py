@@ -38,7 +38,8 @@ from orchestrator.store import (
     usage,
     waits,
 )
-from orchestrator.store.database import Database, Transaction
+from orchestrator.store.database import Database
+from orchestrator.store.transaction import Transaction
 from tests.support.store_rows import CHAT, NOON, add_group, add_message
 from tests.support.store_template import lay_store
 

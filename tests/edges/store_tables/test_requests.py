@@ -9,8 +9,9 @@ import pytest
 from orchestrator.contracts.ids import AgentId, BoxName, RequestId
 from orchestrator.contracts.wire.replies import Reply, ReplyError
 from orchestrator.store import requests
-from orchestrator.store.database import Database, Transaction
+from orchestrator.store.database import Database
 from orchestrator.store.requests import RequestKey
+from orchestrator.store.transaction import Transaction
 from tests.support.store_rows import NOON
 
 AGENT = AgentId("agent-1")

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from orchestrator.contracts.ids import GroupFolder, Jid
 from orchestrator.store import agents, chats, facts, notices, sessions
-from orchestrator.store.database import Database, Transaction
+from orchestrator.store.database import Database
 from orchestrator.store.times import from_ms, maybe_from_ms, to_ms
+from orchestrator.store.transaction import Transaction
 from tests.support.store_rows import CHAT, NOON, OTHER_CHAT, add_group, agent
 
 FAMILY = GroupFolder("family")

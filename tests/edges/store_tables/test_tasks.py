@@ -18,7 +18,8 @@ from orchestrator.contracts.records.tasks import (
     TaskStatus,
 )
 from orchestrator.store import task_runs, tasks
-from orchestrator.store.database import Database, Transaction
+from orchestrator.store.database import Database
+from orchestrator.store.transaction import Transaction
 from tests.support.store_rows import NOON
 from tests.support.task_rows import task
 

@@ -14,8 +14,8 @@ from orchestrator.cli.findings import Finding, Health, Patient
 from orchestrator.cli.standing_checks import standing_findings
 from orchestrator.paths import Paths
 from orchestrator.settings.tree import Settings
-from orchestrator.store.database import Transaction
 from orchestrator.store.opening import open_store
+from orchestrator.store.transaction import Transaction
 from tests.support.store_template import lay_store
 
 RUNS: Final = 4711

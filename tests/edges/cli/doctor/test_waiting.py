@@ -10,7 +10,7 @@ from orchestrator.contracts.records.messages import TextSource
 from orchestrator.contracts.records.tasks import TaskStatus
 from orchestrator.settings.tree import AgentSettings, QueueSettings, Settings
 from orchestrator.store import agents, alerts, notices, outbox, tasks
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.edges.cli.doctor.conftest import SickHome, assert_names
 from tests.support.proposal_rows import add_proposal
 from tests.support.store_rows import CHAT, OTHER_CHAT, add_group, add_message, agent

@@ -8,7 +8,7 @@ from orchestrator.contracts.ids import Jid
 from orchestrator.settings.tree import AssistantSettings, Settings
 from orchestrator.settings.whatsapp import WhatsAppSettings
 from orchestrator.store import chats, notices
-from orchestrator.store.database import Transaction
+from orchestrator.store.transaction import Transaction
 from tests.edges.cli.doctor.conftest import SickHome, assert_names
 from tests.support.store_rows import ANN, CHAT, add_group, add_message
 
