@@ -1,9 +1,9 @@
 """Texts on their way out: in order within a chat, each sent once or noted."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, NotRequired, TypedDict, Unpack
 
 from orchestrator.contracts.ids import AgentId, Jid, MessageId, TurnId
 from orchestrator.contracts.records.messages import OutboxItem, OutboxStatus, TextSource
@@ -89,74 +89,51 @@ SELECT count(*) AS n FROM outbox WHERE chat_jid = :chat AND status = 'failed' AN
 PRUNE: Final = "DELETE FROM outbox WHERE created_ms < :before_ms AND status IN ('sent', 'failed')"
 
 
-def add(
-    tx: Transaction,
-    *,
-    chat_jid: Jid,
-    parts: Sequence[str],
-    source: TextSource,
-    source_key: str,
-    at: datetime,
-    status: OutboxStatus = OutboxStatus.QUEUED,
-    agent_id: AgentId | None = None,
-    turn_id: TurnId | None = None,
-    reply_to: MessageId | None = None,
-) -> list[int]:
-    """Store a text, split into its parts. Met again with the same source and key it adds nothing."""
+class NewTexts(TypedDict):
+    """A text, split into its `parts`, that is put into the outbox. reply_to: what its first part quotes."""
+
+    chat_jid: Jid
+    parts: Sequence[str]
+    source: TextSource
+    source_key: str
+    at: datetime
+    status: NotRequired[OutboxStatus]
+    agent_id: NotRequired[AgentId | None]
+    turn_id: NotRequired[TurnId | None]
+    reply_to: NotRequired[MessageId | None]
+
+
+def add(tx: Transaction, **new: Unpack[NewTexts]) -> list[int]:
+    """Store a text. Met again with the same source and key it adds nothing."""
     ids: list[int] = []
-    for number, text in enumerate(parts, start=1):
-        added = tx.execute(
-            ADD,
-            {
-                "chat_jid": chat_jid,
-                "text": text,
-                "source": source.value,
-                "source_key": source_key,
-                "part": number,
-                "parts": len(parts),
-                "status": status.value,
-                "at_ms": to_ms(at),
-                "agent_id": agent_id,
-                "turn_id": turn_id,
-                "reply_to": reply_to if number == 1 else None,
-            },
-        )
+    for row in _rows(new):
+        added = tx.execute(ADD, row)
         if added.rowcount and added.lastrowid is not None:
             ids.append(added.lastrowid)
     return ids
 
 
-def add_later(
-    tx: Transaction,
-    *,
-    chat_jid: Jid,
-    parts: Sequence[str],
-    source: TextSource,
-    source_key: str,
-    at: datetime,
-    agent_id: AgentId | None,
-    turn_id: TurnId | None,
-    reply_to: MessageId | None,
-) -> None:
+def add_later(tx: Transaction, **new: Unpack[NewTexts]) -> None:
     """As `add`, together with other texts of the same transaction."""
-    for number, text in enumerate(parts, start=1):
-        tx.insert_later(
-            "outbox",
-            ADD,
-            {
-                "chat_jid": chat_jid,
-                "text": text,
-                "source": source.value,
-                "source_key": source_key,
-                "part": number,
-                "parts": len(parts),
-                "status": OutboxStatus.QUEUED.value,
-                "at_ms": to_ms(at),
-                "agent_id": agent_id,
-                "turn_id": turn_id,
-                "reply_to": reply_to if number == 1 else None,
-            },
-        )
+    for row in _rows(new):
+        tx.insert_later("outbox", ADD, row)
+
+
+def _rows(new: NewTexts) -> Iterator[Mapping[str, object]]:
+    for number, text in enumerate(new["parts"], start=1):
+        yield {
+            "chat_jid": new["chat_jid"],
+            "text": text,
+            "source": new["source"].value,
+            "source_key": new["source_key"],
+            "part": number,
+            "parts": len(new["parts"]),
+            "status": new.get("status", OutboxStatus.QUEUED).value,
+            "at_ms": to_ms(new["at"]),
+            "agent_id": new.get("agent_id"),
+            "turn_id": new.get("turn_id"),
+            "reply_to": new.get("reply_to") if number == 1 else None,
+        }
 
 
 def waiting_chats(tx: Transaction) -> list[Jid]:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NotRequired, TypedDict, Unpack
 
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import AgentId, Jid, MessageId, TurnId
@@ -58,58 +58,28 @@ async def prepare_text(services: Services, chat: Jid, text: str, *, prefix: str 
     return await asyncio.to_thread(outgoing_text, text, limit, prefix=prefix)
 
 
-def queue_text(
-    tx: Transaction,
-    *,
-    chat: Jid,
-    parts: Sequence[str],
-    source: TextSource,
-    source_key: str,
-    at: datetime,
-    agent_id: AgentId | None = None,
-    turn_id: TurnId | None = None,
-    reply_to: MessageId | None = None,
-) -> bool:
+class Origin(TypedDict):
+    """Where messages come from and where they go. source_key: met with it again they are put there once."""
+
+    chat: Jid
+    source: TextSource
+    source_key: str
+    at: datetime
+    agent_id: NotRequired[AgentId | None]
+    turn_id: NotRequired[TurnId | None]
+    reply_to: NotRequired[MessageId | None]
+
+
+def queue_text(tx: Transaction, parts: Sequence[str], **origin: Unpack[Origin]) -> bool:
     """Put a text into the outbox; False if it has no parts or was put there before."""
-    return queue_parts(
-        tx,
-        chat=chat,
-        parts=[OutboxPart(text=text) for text in parts],
-        source=source,
-        source_key=source_key,
-        at=at,
-        agent_id=agent_id,
-        turn_id=turn_id,
-        reply_to=reply_to,
-    )
+    return queue_parts(tx, [OutboxPart(text=text) for text in parts], **origin)
 
 
-def queue_parts(
-    tx: Transaction,
-    *,
-    chat: Jid,
-    parts: Sequence[OutboxPart],
-    source: TextSource,
-    source_key: str,
-    at: datetime,
-    agent_id: AgentId | None = None,
-    turn_id: TurnId | None = None,
-    reply_to: MessageId | None = None,
-) -> bool:
+def queue_parts(tx: Transaction, parts: Sequence[OutboxPart], **origin: Unpack[Origin]) -> bool:
     """Put messages of one origin into the outbox; False if there are none or they were put there before."""
     if not parts:
         return False
-    ids = outbox.add(
-        tx,
-        chat_jid=chat,
-        parts=[part.text for part in parts],
-        source=source,
-        source_key=source_key,
-        at=at,
-        agent_id=agent_id,
-        turn_id=turn_id,
-        reply_to=reply_to,
-    )
+    ids = outbox.add(tx, **_texts(parts, origin))
     if ids:
         for outbox_id, part in zip(ids, parts, strict=True):
             if part.file is not None:
@@ -118,44 +88,26 @@ def queue_parts(
     return bool(ids)
 
 
-def queue_parts_later(
-    tx: Transaction,
-    *,
-    chat: Jid,
-    parts: Sequence[OutboxPart],
-    source: TextSource,
-    source_key: str,
-    at: datetime,
-    agent_id: AgentId | None,
-    turn_id: TurnId | None,
-    reply_to: MessageId | None,
-) -> None:
+def queue_parts_later(tx: Transaction, parts: Sequence[OutboxPart], **origin: Unpack[Origin]) -> None:
     """As `queue_parts`, where many are queued in one transaction and nobody asks whether it was new."""
     if any(part.file is not None for part in parts):
-        queue_parts(
-            tx,
-            chat=chat,
-            parts=parts,
-            source=source,
-            source_key=source_key,
-            at=at,
-            agent_id=agent_id,
-            turn_id=turn_id,
-            reply_to=reply_to,
-        )
+        queue_parts(tx, parts, **origin)
         return
-    outbox.add_later(
-        tx,
-        chat_jid=chat,
-        parts=[part.text for part in parts],
-        source=source,
-        source_key=source_key,
-        at=at,
-        agent_id=agent_id,
-        turn_id=turn_id,
-        reply_to=reply_to,
-    )
+    outbox.add_later(tx, **_texts(parts, origin))
     tx.wake(Topic.OUTBOX)
+
+
+def _texts(parts: Sequence[OutboxPart], origin: Origin) -> outbox.NewTexts:
+    return {
+        "chat_jid": origin["chat"],
+        "parts": [part.text for part in parts],
+        "source": origin["source"],
+        "source_key": origin["source_key"],
+        "at": origin["at"],
+        "agent_id": origin.get("agent_id"),
+        "turn_id": origin.get("turn_id"),
+        "reply_to": origin.get("reply_to"),
+    }
 
 
 def queue_notice(
