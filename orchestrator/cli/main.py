@@ -166,7 +166,7 @@ def reference(
     ] = False,
     readme: Annotated[Path, typer.Option(help="The file that holds the tables.")] = Path("README.md"),
 ) -> None:
-    """Write the tables of settings, error codes and commands into the README."""
+    """Write the tables and diagrams that come from the code into the README."""
     from orchestrator.cli.reference import run_reference
 
     raise typer.Exit(run_reference(app, readme, is_check=check))

@@ -10,6 +10,7 @@ from orchestrator.contracts.errors import Unavailable
 from orchestrator.store.database import Database
 from orchestrator.store.transaction import Transaction
 from tests.edges.store.conftest import SCHEMA
+from tests.support.eventually import eventually
 
 
 def add(tx: Transaction, text: str = "x") -> None:
@@ -40,8 +41,8 @@ async def test_writers_go_on_while_a_look_takes_long_and_it_sees_one_state(datab
 
     async with asyncio.TaskGroup() as tasks:
         looking = tasks.create_task(database.view(look))
-        await asyncio.to_thread(has_begun.wait, 60)
         try:
+            assert await asyncio.to_thread(has_begun.wait, 60)
             await database.run(add)
         finally:
             may_end.set()
@@ -59,8 +60,8 @@ async def test_a_look_goes_on_while_the_writer_takes_long(database: Database) ->
 
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(database.run(write))
-        await asyncio.to_thread(has_begun.wait, 60)
         try:
+            assert await asyncio.to_thread(has_begun.wait, 60)
             assert await database.view(count) == 0
         finally:
             may_end.set()
@@ -84,6 +85,15 @@ async def test_an_error_of_a_look_is_its_callers_and_the_next_one_works(database
     assert await database.view(count) == 0
 
 
+async def is_refused(database: Database) -> bool:
+    """Whether the store takes nothing more."""
+    try:
+        await database.run(count)
+    except Unavailable:
+        return True
+    return False
+
+
 async def test_close_finishes_the_look_and_refuses_what_comes_after(tmp_path: Path) -> None:
     database = await Database.open(
         tmp_path / "store.db", backups=tmp_path / "backups", on_wake=None, migrations=SCHEMA
@@ -97,9 +107,13 @@ async def test_close_finishes_the_look_and_refuses_what_comes_after(tmp_path: Pa
 
     async with asyncio.TaskGroup() as tasks:
         looking = tasks.create_task(database.view(look))
-        await asyncio.to_thread(has_begun.wait, 60)
-        closing = tasks.create_task(database.close())
-        may_end.set()
+        try:
+            assert await asyncio.to_thread(has_begun.wait, 60)
+            closing = tasks.create_task(database.close())
+            await eventually(lambda: is_refused(database))
+            assert not closing.done()
+        finally:
+            may_end.set()
 
     assert (looking.result(), closing.result()) == (0, None)
     with pytest.raises(Unavailable, match="closed"):
