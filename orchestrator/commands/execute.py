@@ -284,16 +284,22 @@ class _Batch:
         except ConfirmationNeeded:
             # Unlike a refusal it leaves something behind, so it must not undo the transaction.
             wish = Wish(context=context, command=command, request=asked.request, prepared=prepared)
-            refused = self._keep(asked, _refusal(asked.request_id, propose(self._tx, wish)), is_done=False)
+            error = propose(self._tx, wish)
+            self._write_if_careful()
+            refused = self._keep(asked, _refusal(asked.request_id, error), is_done=False)
             self._effects[asked.caller.agent_id] += 1
             return refused
         result = command.run(self._tx, context, prepared)
-        if self._is_careful:
-            self._tx.write_gathered()  # before its answer is kept: this may be what fails
+        self._write_if_careful()
         reply = Reply(request_id=asked.request_id or RequestId(""), ok=True, result=result)
         done = self._keep(asked, reply, is_done=True)
         self._effects[asked.caller.agent_id] += 1
         return done
+
+    def _write_if_careful(self) -> None:
+        """Before its answer is kept: this may be what fails."""
+        if self._is_careful:
+            self._tx.write_gathered()
 
 
 async def unwritten_replies(services: Services) -> list[tuple[BoxName, Reply]]:

@@ -36,18 +36,20 @@ class AgentSocket:
         self._protocol = Protocol(SERVER, state=OPEN, max_size=_MAX_MESSAGE_BYTES)
         self._protocol.receive_data(ahead)
         self._messages: deque[str | bytes] = deque()
-        self._parts: list[Frame] = []
+        # What came of a message in pieces. Bytes, not frames: those may be empty, and without end.
+        self._whole = bytearray()
+        self._is_text = False
 
     async def receive(self) -> str | bytes | None:
         """The next message; None once he has gone, or has sent what is none."""
         while True:
             self._join()
-            await self._flush()
-            if self._messages:
-                return self._messages.popleft()
-            if self._protocol.state is not OPEN:
-                return None
             try:
+                await self._flush()
+                if self._messages:
+                    return self._messages.popleft()
+                if self._protocol.state is not OPEN:
+                    return None
                 came = await self._reader.read(_READ_BYTES)
             except OSError:
                 return None
@@ -76,13 +78,12 @@ class AgentSocket:
         for event in self._protocol.events_received():
             if not isinstance(event, Frame) or event.opcode not in _CARRIES_A_MESSAGE:
                 continue
-            self._parts.append(event)
-            if not event.fin:
-                continue
-            whole = b"".join(bytes(part.data) for part in self._parts)
-            is_text = self._parts[0].opcode is Opcode.TEXT
-            self._parts.clear()
-            self._messages.append(_text(whole) if is_text else whole)
+            if event.opcode is not Opcode.CONT:
+                self._is_text = event.opcode is Opcode.TEXT
+            self._whole += event.data
+            if event.fin:
+                whole, self._whole = bytes(self._whole), bytearray()
+                self._messages.append(_text(whole) if self._is_text else whole)
 
     async def _close(self, code: CloseCode, why: str) -> None:
         if self._protocol.state is OPEN:

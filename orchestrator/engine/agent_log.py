@@ -59,13 +59,17 @@ class AgentLogFile:
 
     def _append(self, lines: Sequence[str]) -> None:
         if self._handler is None:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            try:
+                self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            except OSError:
+                return  # these lines are lost, the next ones are tried
             self._handler = RotatingFileHandler(
                 self._path,
                 maxBytes=self._max_bytes,
                 backupCount=self._keep,
                 encoding="utf-8",
                 errors="replace",
+                delay=True,  # opened by `emit`, whose errors are ignored
             )
             self._handler.handleError = _ignore  # type: ignore[method-assign]  # the documented hook
         for line in lines:

@@ -64,7 +64,8 @@ def end_or_restart(
 def _restart(tx: Transaction, agent: Agent, kept: Restarts, why: str | None, *, at: datetime) -> None:
     """What it said so far is in the event log only, from now on."""
     now = AGENT.after(agent.status, AgentEventKind.RESTARTED)
-    restarts.reserve_again(tx, agent.agent_id, kept, was=agent.status, now=now)
+    is_moved = restarts.reserve_again(tx, agent.agent_id, kept, was=agent.status, now=now)
+    assert is_moved, "the agent was read in this transaction"
     spawn_texts.forget(tx, agent.agent_id)
     note_restarted(tx, agent, kept, why, at=at)
     tx.wake(Topic.AGENTS)
