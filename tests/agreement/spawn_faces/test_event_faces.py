@@ -16,7 +16,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from container.forwarder import forward, listen
 from orchestrator.commands.agents.agent_events import note_said
-from orchestrator.commands.agents.tokens import prepare_token_dir
+from orchestrator.commands.agents.tokens import prepare_token_dir, revoke_tokens
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.agents import Agent
 from tests.agreement.spawn_faces.faces import TOKEN, Faces, open_faces
@@ -24,6 +24,8 @@ from tests.edges.commands.spawn_bench import SpawnBench
 
 UNAUTHORIZED, TOO_MANY = 401, 429
 SOCKETS = 4
+LOOKED_AT_S = 60
+"""Longer than a credential counts as good without a look."""
 UPGRADE = ("Connection: Upgrade", "Upgrade: websocket")
 
 
@@ -130,6 +132,23 @@ async def test_attack_the_token_of_another_agent_opens_nothing(bench: SpawnBench
             assert refused.value.response.status_code == UNAUTHORIZED
         async with opened(faces.egress_socket, faces.token) as socket:
             assert (await ask(socket, type="subscribe", treeId="*"))["type"] == "subscribed"
+
+
+async def test_attack_bad_tokens_do_not_keep_the_stream_of_a_revoked_one(bench: SpawnBench) -> None:
+    async with open_faces(bench) as faces, opened(faces.egress_socket, faces.token) as socket:
+        await ask(socket, type="subscribe", treeId="*")
+        await bench.desk.run(lambda tx: revoke_tokens(tx, [bench.root.agent_id], at=bench.desk.now))
+        bench.desk.clock.advance(LOOKED_AT_S)
+        status = UNAUTHORIZED
+        while status != TOO_MANY:
+            with pytest.raises(InvalidStatus) as refused:
+                async with opened(faces.egress_socket, "nonsense"):
+                    pass
+            status = refused.value.response.status_code
+        await say(bench, bench.root, "a word")
+
+        with pytest.raises(ConnectionClosed, match="not good any more"):
+            await hear(socket)
 
 
 async def test_attack_an_agent_holds_no_more_than_four_sockets(bench: SpawnBench) -> None:
