@@ -4,11 +4,13 @@ Audit events stay, without the texts in them. Source: contracts.md section 8.
 """
 
 import json
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from orchestrator.contracts.ids import AgentId, GroupFolder, Jid
+from orchestrator.store import alerts
 from orchestrator.store.event_log import NOTE_PRUNED
 from orchestrator.store.transaction import Transaction
 
@@ -16,16 +18,16 @@ _AGENTS: Final = "(SELECT value FROM json_each(:agents))"
 _CHATS: Final = "(SELECT value FROM json_each(:chats))"
 
 NOTE_BEGUN: Final = """
-INSERT INTO facts (name, value) VALUES ('forgetting:' || :folder, :jid)
+INSERT INTO facts (name, value) VALUES ('forgetting:' || :folder, json_array(:jid, :name))
 ON CONFLICT (name) DO UPDATE SET value = excluded.value
 """
 BEGUN: Final = "SELECT value FROM facts WHERE name = 'forgetting:' || :folder"
 NOTE_LEFT: Final = """
-INSERT INTO facts (name, value) VALUES ('forgetting-files:' || :jid, :left)
+INSERT INTO facts (name, value) VALUES ('forgetting-files:' || :whose, :left)
 ON CONFLICT (name) DO UPDATE SET value = excluded.value
 """
-LEFT: Final = "SELECT value FROM facts WHERE name = 'forgetting-files:' || :jid"
-NOTHING_LEFT: Final = "DELETE FROM facts WHERE name = 'forgetting-files:' || :jid"
+LEFT: Final = "SELECT value FROM facts WHERE name = 'forgetting-files:' || :whose"
+NOTHING_LEFT: Final = "DELETE FROM facts WHERE name = 'forgetting-files:' || :whose"
 AGENTS_OF_GROUP: Final = "SELECT agent_id, ended_ms IS NULL AS is_live FROM agents WHERE folder = :folder"
 SPOOLED: Final = f"""
 SELECT spool_name FROM outbox WHERE chat_jid IN {_CHATS} AND spool_name IS NOT NULL
@@ -71,12 +73,11 @@ OF_CHATS: Final[Mapping[str, str]] = {
     "members": f"DELETE FROM members WHERE chat_jid IN {_CHATS}",
     "chats": f"DELETE FROM chats WHERE jid IN {_CHATS}",
     "incidents": """
-DELETE FROM notices WHERE EXISTS (SELECT 1 FROM json_each(:chats) WHERE instr(incident, value))
+DELETE FROM notices
+ WHERE EXISTS (SELECT 1 FROM json_each(:chats) WHERE instr(':' || incident || ':', ':' || value || ':'))
 """,
 }
-ALERTS: Final = """
-DELETE FROM alerts WHERE EXISTS (SELECT 1 FROM json_each(:words) WHERE instr(text, value))
-"""
+ALERTS: Final = "SELECT id, text FROM alerts"
 SAID: Final = f"""
 SELECT seq, chat_jid, message_id, attachments, agent_id, turn_id
   FROM messages WHERE sender_jid IN {_CHATS}
@@ -85,6 +86,12 @@ FOLDERS: Final = "SELECT folder FROM groups WHERE jid IN (SELECT value FROM json
 TREES_OF: Final = f"""
 SELECT agent_id FROM agents WHERE tree_id IN (SELECT tree_id FROM agents WHERE agent_id IN {_AGENTS})
 """
+_IS_ANSWER: Final = """
+chat_jid IN (SELECT value FROM json_each(:met))
+   AND (reply_to IN (SELECT value FROM json_each(:message_ids))
+        OR (agent_id, turn_id) IN (SELECT value ->> 0, value ->> 1 FROM json_each(:turns)))
+"""
+ANSWERS: Final = f"SELECT id, spool_name FROM outbox WHERE {_IS_ANSWER}"
 OF_PERSON: Final[Mapping[str, str]] = {
     "quotes": """
 UPDATE messages SET quoted = NULL
@@ -93,12 +100,7 @@ UPDATE messages SET quoted = NULL
    AND json_extract(quoted, '$[0]') IN (SELECT value FROM json_each(:message_ids))
 """,
     "messages": "DELETE FROM messages WHERE seq IN (SELECT value FROM json_each(:seqs))",
-    "answers": """
-DELETE FROM outbox
- WHERE chat_jid IN (SELECT value FROM json_each(:met))
-   AND (reply_to IN (SELECT value FROM json_each(:message_ids))
-        OR (agent_id, turn_id) IN (SELECT value ->> 0, value ->> 1 FROM json_each(:turns)))
-""",
+    "answers": f"DELETE FROM outbox WHERE {_IS_ANSWER}",
     "helpers": f"""
 UPDATE spawns SET task = '', answer = '{{}}', name = NULL, output = NULL, error = NULL, files_modified = NULL
  WHERE agent_id IN {_AGENTS} AND (task <> '' OR output IS NOT NULL OR error IS NOT NULL)
@@ -136,31 +138,37 @@ class Rows:
                 self.counts[what] = self.counts.get(what, 0) + count
 
 
-def note_begun(tx: Transaction, folder: GroupFolder, jid: Jid) -> None:
-    """This group is not registered any more and is being forgotten: whose chat it was, until that is done."""
-    tx.execute(NOTE_BEGUN, {"folder": folder, "jid": jid})
+def note_begun(tx: Transaction, folder: GroupFolder, jid: Jid, name: str) -> None:
+    """This group is not registered any more and is being forgotten: its chat and name, until that is done."""
+    tx.execute(NOTE_BEGUN, {"folder": folder, "jid": jid, "name": name})
 
 
-def begun(tx: Transaction, folder: GroupFolder) -> Jid | None:
-    """The chat of a group that is being forgotten; None if none is."""
+def begun(tx: Transaction, folder: GroupFolder) -> tuple[Jid, str | None] | None:
+    """The chat and the name of a group that is being forgotten; None if none is."""
     row = tx.one(BEGUN, {"folder": folder})
-    return None if row is None else Jid(row["value"])
+    if row is None:
+        return None
+    value = str(row["value"])
+    if not value.startswith("["):
+        return Jid(value), None  # an earlier version began it, and noted the chat alone
+    jid, name = json.loads(value)
+    return Jid(jid), name
 
 
-def note_left(tx: Transaction, person: Jid, left: str) -> None:
+def note_left(tx: Transaction, whose: Jid | GroupFolder, left: str) -> None:
     """The rows go now; these files, told in JSON, still have to, also after a crash."""
-    tx.execute(NOTE_LEFT, {"jid": person, "left": left})
+    tx.execute(NOTE_LEFT, {"whose": whose, "left": left})
 
 
-def left_of(tx: Transaction, person: Jid) -> str | None:
-    """Which files of a person still have to go; None if none is known."""
-    row = tx.one(LEFT, {"jid": person})
+def left_of(tx: Transaction, whose: Jid | GroupFolder) -> str | None:
+    """Which files of a person or a group still have to go; None if none is known."""
+    row = tx.one(LEFT, {"whose": whose})
     return None if row is None else str(row["value"])
 
 
-def nothing_left(tx: Transaction, person: Jid) -> None:
+def nothing_left(tx: Transaction, whose: Jid | GroupFolder) -> None:
     """They went."""
-    tx.execute(NOTHING_LEFT, {"jid": person})
+    tx.execute(NOTHING_LEFT, {"whose": whose})
 
 
 def agents_of(tx: Transaction, folder: GroupFolder) -> tuple[list[AgentId], list[AgentId]]:
@@ -177,6 +185,13 @@ def files_sent(tx: Transaction, chats: Collection[Jid]) -> tuple[list[str], list
     return spooled, [int(row["id"]) for row in tx.all(SENT_TO, values)]
 
 
+def files_answered(tx: Transaction, said: Said) -> tuple[list[str], list[int]]:
+    """The copies in the spool, and the numbers of all texts and files, that answer what somebody wrote."""
+    found = tx.all(ANSWERS, _answered(said))
+    spooled = [str(row["spool_name"]) for row in found if row["spool_name"] is not None]
+    return spooled, [int(row["id"]) for row in found]
+
+
 def remove_group(
     tx: Transaction,
     rows: Rows,
@@ -191,7 +206,7 @@ def remove_group(
     _remove_events(tx, rows, agents)
     for statements in (OF_AGENTS, OF_GROUP, OF_CHATS):
         rows.remove(tx, statements, values)
-    tx.execute(ALERTS, {"words": _list([*chats, *words])})
+    _remove_alerts(tx, [*chats, *words])
 
 
 def said_by(tx: Transaction, ids: Collection[Jid]) -> Said:
@@ -226,16 +241,30 @@ def remove_person(
     values = {
         "chats": _list(ids),
         "agents": _list(agents),
-        "met": _list(said.chats),
-        "message_ids": _list(said.message_ids),
         "seqs": json.dumps(said.seqs),
-        "turns": json.dumps(sorted(said.turns)),
+        **_answered(said),
         "folders": _list(said.folders),
     }
     _remove_events(tx, rows, agents)
     for statements in (OF_AGENTS, OF_PERSON, OF_CHATS):
         rows.remove(tx, statements, values)
-    tx.execute(ALERTS, {"words": _list(ids)})
+    _remove_alerts(tx, ids)
+
+
+def _answered(said: Said) -> dict[str, str]:
+    return {
+        "met": _list(said.chats),
+        "message_ids": _list(said.message_ids),
+        "turns": json.dumps(sorted(said.turns)),
+    }
+
+
+def _remove_alerts(tx: Transaction, words: Collection[str]) -> None:
+    # Whole words only: a group called "a" is in every sentence, and "1701@…" in "491701@…".
+    named = [re.compile(rf"(?<![\w-]){re.escape(each)}(?![\w-])") for each in words if each]
+    for row in tx.all(ALERTS, {}):
+        if any(each.search(row["text"]) for each in named):
+            alerts.remove(tx, int(row["id"]))
 
 
 def _remove_events(tx: Transaction, rows: Rows, agents: Sequence[AgentId]) -> None:

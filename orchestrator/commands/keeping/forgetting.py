@@ -88,15 +88,19 @@ async def forget_group(services: Services, caller: Caller, folder: str) -> Forgo
 
     def body(tx: Transaction) -> _Left:
         everybody, _ = forgetting.agents_of(tx, named)
-        jid = forgetting.begun(tx, named)
-        chats = frozenset() if jid is None else contacts.ids_of(tx, jid)
+        begun = forgetting.begun(tx, named)
+        chats = frozenset() if begun is None else contacts.ids_of(tx, begun[0])
         spooled, sent = forgetting.files_sent(tx, chats)
+        left = _Left(folders=(named,), agents=tuple(everybody), spooled=tuple(spooled), sent=tuple(sent))
+        left = _noted(tx, named, left)
         forgetting.remove_group(tx, rows, named, chats=chats, agents=everybody, words=words)
-        return _Left(folders=(named,), agents=tuple(everybody), spooled=tuple(spooled), sent=tuple(sent))
+        return left
 
     left = await _once_nobody_lives(services, lambda _: [named], body)
+    services.checkpoints.reached("group.rows_gone")
     files = await asyncio.to_thread(_remove_files, services.paths, left)
     await asyncio.to_thread(files.remove, services.paths.groups, [named])
+    await services.db.run(lambda tx: forgetting.nothing_left(tx, named))
     return await _done(services, rows, files, stays=())
 
 
@@ -119,8 +123,7 @@ async def forget_person(services: Services, caller: Caller, jid: str) -> Forgott
         said = forgetting.said_by(tx, ids)
         told = forgetting.in_trees_of(tx, {agent for agent, _ in said.turns})
         own = [group.folder for each in ids if (group := groups.by_jid(tx, each)) is not None]
-        left = _left_of_person(tx, person, ids, said, told)
-        forgetting.note_left(tx, person, _LEFT.dump_json(left).decode())
+        left = _noted(tx, person, _left_of_person(tx, ids, said, told))
         forgetting.remove_person(tx, rows, ids, said, agents=told)
         return left, own
 
@@ -138,13 +141,14 @@ def _begin(tx: Transaction, services: Services, folder: GroupFolder) -> Collecti
     """Take the registration away, so that nothing new begins; what alerts may call the group."""
     group = groups.by_folder(tx, folder)
     if group is None:
-        return ()
+        begun = forgetting.begun(tx, folder)
+        return () if begun is None or begun[1] is None else (begun[1],)
     if group.is_main:
         raise InvalidRequest(
             f"Group {folder!r} is main and can't be forgotten.",
             suggestion="Make another group main first: dovecote group set FOLDER is_main=true",
         )
-    forgetting.note_begun(tx, folder, group.jid)
+    forgetting.note_begun(tx, folder, group.jid, group.name)
     groups.remove(tx, folder)
     pause_tasks_of_gone_group(tx, folder, at=services.clock.now())
     tx.wake(Topic.SNAPSHOTS)
@@ -175,20 +179,24 @@ async def _once_nobody_lives(
     )
 
 
-def _left_of_person(
-    tx: Transaction, person: Jid, ids: Collection[Jid], said: Said, told: Sequence[AgentId]
-) -> _Left:
-    """With what an earlier attempt did not come to."""
-    spooled, sent = forgetting.files_sent(tx, ids)
-    left = _Left(
+def _left_of_person(tx: Transaction, ids: Collection[Jid], said: Said, told: Sequence[AgentId]) -> _Left:
+    own_spooled, own_sent = forgetting.files_sent(tx, ids)
+    spooled, sent = forgetting.files_answered(tx, said)
+    return _Left(
         folders=said.folders,
         agents=tuple(told),
-        spooled=tuple(spooled),
-        sent=tuple(sent),
+        spooled=tuple(dict.fromkeys([*own_spooled, *spooled])),
+        sent=tuple(dict.fromkeys([*own_sent, *sent])),
         received=tuple(_received(tx, said)),
     )
-    before = forgetting.left_of(tx, person)
-    return left if before is None else _LEFT.validate_json(before).with_more(left)
+
+
+def _noted(tx: Transaction, whose: Jid | GroupFolder, left: _Left) -> _Left:
+    """With what an earlier attempt did not come to; noted, so that a crash loses none of it."""
+    before = forgetting.left_of(tx, whose)
+    everything = left if before is None else _LEFT.validate_json(before).with_more(left)
+    forgetting.note_left(tx, whose, _LEFT.dump_json(everything).decode())
+    return everything
 
 
 def _received(tx: Transaction, said: Said) -> Iterator[tuple[GroupFolder, str]]:

@@ -17,7 +17,7 @@ from orchestrator.contracts.ids import AgentId, GroupFolder, Jid, MessageId, Tre
 from orchestrator.contracts.records.messages import Quoted, ReceivedFile
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.paths import Paths
-from orchestrator.store import agents, contacts, event_log, spawns
+from orchestrator.store import agents, alerts, contacts, event_log, notices, spawns
 from orchestrator.store.database import Database
 from orchestrator.store.migrate import shipped_migrations
 from orchestrator.store.transaction import Transaction
@@ -210,19 +210,72 @@ class KilledError(BaseException):
 
 
 class Killed:
-    """Implements `Checkpoints`: ends the work once the rows of a person are gone."""
+    """Implements `Checkpoints`: ends the work once the rows of a person or a group are gone."""
 
     def reached(self, name: str) -> None:
         """Raises KilledError there."""
-        if name == "person.rows_gone":
+        if name in {"person.rows_gone", "group.rows_gone"}:
             raise KilledError
 
 
-async def test_files_that_a_kill_left_behind_go_with_the_next_attempt(desk: Desk) -> None:
+@pytest.mark.parametrize("kind", ["group", "person"])
+async def test_files_that_a_kill_left_behind_go_with_the_next_attempt(desk: Desk, kind: str) -> None:
+    forget, name = (forget_group, "family") if kind == "group" else (forget_person, ANN)
     await _talk(desk)
+    (desk.services.paths.logs / "agents" / "agent-2.log").write_text(CANARY)
     with pytest.raises(KilledError):
-        await forget_person(replace(desk.services, checkpoints=Killed()), OPERATOR, ANN)
+        await forget(replace(desk.services, checkpoints=Killed()), OPERATOR, name)
     assert _holding(desk, CANARY)
+
+    await forget(desk.services, OPERATOR, name)
+
+    assert _holding(desk, CANARY) == []
+    assert await desk.run(lambda tx: tx.all("SELECT name FROM facts WHERE name LIKE 'forgetting%'")) == []
+
+
+async def _alerts(desk: Desk) -> list[str]:
+    return [row["text"] for row in await desk.run(lambda tx: tx.all("SELECT text FROM alerts ORDER BY id"))]
+
+
+async def test_alerts_that_name_the_group_go_also_when_an_earlier_attempt_broke_off(desk: Desk) -> None:
+    await desk.hear("m-1", f"@Andy {CANARY}")
+    held = await desk.start_agent()
+    desk.control.immortal.add(held.agent_id)
+    await desk.run(lambda tx: tx.execute("UPDATE groups SET name = 'Roses' WHERE folder = 'family'"))
+    with pytest.raises(Unavailable):
+        await forget_group(desk.services, OPERATOR, "family")
+    desk.control.immortal.clear()
+    desk.control.bury = lambda _: desk.die(held, DeathCause.STOPPED)
+    await desk.run(lambda tx: alerts.add(tx, "The assistant of “Roses” was stopped.", at=desk.now))
+
+    await forget_group(desk.services, OPERATOR, "family")
+
+    assert await _alerts(desk) == []
+
+
+async def test_alerts_and_incidents_that_only_contain_the_name_stay(desk: Desk) -> None:
+    foreign = f"49{CHAT}"
+    await desk.run(lambda tx: tx.execute("UPDATE groups SET name = 'a' WHERE folder = 'family'"))
+    for text in ("The assistant of “garden” was stopped.", f"No message to {foreign}.", "It is “a”."):
+        await desk.run(lambda tx, text=text: alerts.add(tx, text, at=desk.now))  # type: ignore[misc]
+    for incident in (f"files:{foreign}", f"files:{CHAT}", f"files:{CHAT}:2026"):
+        await desk.run(lambda tx, incident=incident: notices.count_one(tx, incident, at=desk.now))  # type: ignore[misc]
+
+    await forget_group(desk.services, OPERATOR, "family")
+
+    assert await _alerts(desk) == ["The assistant of “garden” was stopped.", f"No message to {foreign}."]
+    assert await desk.run(lambda tx: notices.names(tx, prefix="files:")) == {f"files:{foreign}"}
+
+
+async def test_a_file_that_was_sent_in_an_answer_to_a_person_goes(desk: Desk) -> None:
+    await _talk(desk)
+    paths = desk.services.paths
+    paths.spool.mkdir(parents=True, exist_ok=True)
+    (paths.spool / "sent-1").write_text(CANARY)
+    await desk.run(lambda tx: tx.execute("UPDATE outbox SET spool_name = 'sent-1'"))
+    (answer,) = await desk.run(lambda tx: tx.all("SELECT id FROM outbox"))
+    (paths.console_files / str(answer["id"])).mkdir(parents=True)
+    (paths.console_files / str(answer["id"]) / "sent.txt").write_text(CANARY)
 
     await forget_person(desk.services, OPERATOR, ANN)
 
