@@ -15,7 +15,7 @@ from orchestrator.contracts.ids import Jid, MessageId
 
 T = TypeVar("T")
 # A daemon that is restarted is back within this; the chat must not take the home from it.
-_SUCCESSOR_S: Final = 2.0
+_SUCCESSOR_S: Final = 5.0
 _LOOK_S: Final = 0.1
 # Beside the grace that running turns get at a stop: the outbox, the agents, the store.
 _CLOSING_S: Final = 15.0
