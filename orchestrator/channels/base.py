@@ -122,6 +122,7 @@ class LinkedChannel(BaseChannel):
         await self.close()
         await super().connect(inbox)
         self._opened.clear()
+        # In the orchestrator's own TaskGroup: the link outlives this call, and ends by `close`.
         self._running = self._parts.tasks.create_task(self._keep(), name=f"channel {self.name}")
         await self._opened.wait()
 
