@@ -28,6 +28,7 @@ from orchestrator.store.backup_manifest import (
 )
 from orchestrator.store.safe_dir import SafeDir
 from orchestrator.store.unsafe import UnsafeEntry, Vanished
+from orchestrator.store.views import read_only_uri
 
 _PIECE_BYTES: Final = 1 << 20
 _IN_MEMORY_BYTES: Final = 8 << 20
@@ -155,8 +156,7 @@ class BackupWriter:
 
 
 def _reading(path: Path) -> "contextlib.closing[sqlite3.Connection]":
-    address = f"{path.absolute().as_uri()}?mode=ro"
-    return contextlib.closing(sqlite3.connect(address, uri=True, timeout=_BUSY_S))
+    return contextlib.closing(sqlite3.connect(read_only_uri(path), uri=True, timeout=_BUSY_S))
 
 
 def _parts(read: IO[bytes]) -> Iterator[bytes]:
