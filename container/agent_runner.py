@@ -1,4 +1,5 @@
-"""The process inside a container: says that it is up, reads its input, runs turns, exits.
+"""The process inside a container: says that it is up, reads its input, has `turn_loop` start the driver and
+run turns, exits.
 
 What it needs before it is ready is kept small on purpose: the event loop, XML and the drivers are
 imported only once there is something to do. Exit codes: 0 done, 1 nobody listens any more, 2 the

@@ -36,7 +36,7 @@ class Places:
 
 
 def places_from(environment: Mapping[str, str]) -> Places:
-    """The places that the environment names; without it those of a container. Source: design.md 7."""
+    """The places that the environment names; without it those of a container. Source: design.md section 7."""
     return Places(
         workspace=Path(environment.get(WORKSPACE_VARIABLE, "/workspace/group")),
         shared=Path(environment.get(GLOBAL_VARIABLE, "/workspace/global")),

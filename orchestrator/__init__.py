@@ -1,5 +1,5 @@
 """The host process of Dovecote: it routes, watches, schedules, supervises and remembers.
 
-`app` puts the whole together, and alone knows which parts there are. `paths` is where an installation keeps
+`app` puts the whole together and starts it. `paths` is where an installation keeps
 things, `shipped` what comes with it. The packages and the direction of their imports: CONTRIBUTING.md.
 """

@@ -99,7 +99,7 @@ class Paths:
 
     @property
     def backups(self) -> Path:
-        """Copies of the database."""
+        """Copies of the database before each migration, and backups of the whole home."""
         return self.data / "backups"
 
     @property

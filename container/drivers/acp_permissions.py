@@ -1,4 +1,4 @@
-"""What a program may do unasked, what it may not, and for what people are asked. Source: agents.md 4.
+"""What a program may do unasked, what it may not, and for what people are asked. Source: agents.md section 4.
 
 The container is what keeps a program in its place; this is the policy on top of it.
 """

@@ -152,7 +152,7 @@ async def chat_news(
     check: called before each look; what it raises ends the waiting.
     """
     deadline_s = services.clock.monotonic() + wait_s
-    ear = services.wakeups.listen(Topic.CHAT_VIEW, Topic.OUTBOX, Topic.MESSAGES)
+    ear = services.wakeups.listen(Topic.CHAT_VIEW, Topic.OUTBOX, Topic.WORK)
     while True:
         check()
         view = await chat_view(

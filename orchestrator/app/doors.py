@@ -10,7 +10,7 @@ from orchestrator.api.credentials import Credentials
 from orchestrator.api.operator_token import ensure_operator_token
 from orchestrator.api.server import ApiServer
 from orchestrator.channels.console import ConsoleChannel
-from orchestrator.commands.hearing.chat import receive_message
+from orchestrator.commands.hearing.receiving import receive_message
 from orchestrator.commands.services import Services
 from orchestrator.contracts.records.messages import InboundMessage
 from orchestrator.contracts.seams import Channel, Topic

@@ -5,11 +5,11 @@ import resource
 from collections.abc import AsyncIterator
 from typing import Final
 
-from orchestrator.app.activities import start_activities
 from orchestrator.app.doors import App, close_doors, open_doors
 from orchestrator.app.ground import take_ground
 from orchestrator.app.house import open_house
 from orchestrator.app.parts import Replacements
+from orchestrator.app.starting import start_activities
 from orchestrator.commands.groups.first_start import give_shared_texts, register_main
 from orchestrator.commands.hearing.said_words import do_left_words
 from orchestrator.engine.activities import Activities

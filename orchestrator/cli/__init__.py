@@ -10,10 +10,11 @@ log.
 `console_link`, a `steady_link` when orchestrators may go and come. `stdin_lines` is what is typed,
 `chat_words` what the chat itself does and says, `addressing` how the assistant is called, `sent_file` how a
 file is shown.
-`groups`, `tasks`, `proposals`, `api_keys`, `seen`, `usage`, `agents`, `secrets`, `provider_login`, `config`,
-`mcp_bridge`, `workspaces`, `image` (with `build_for` and `image_prune`), `events`, `whatsapp` and
-`whatsapp_link` (with `whatsapp_settling` behind a link, and `whatsapp_numbers`) are the commands of these
-names; `agent_trees` and `top` show agents in `tree_lines`, `status` all that is, in `status_lines`;
+`groups`, `tasks`, `proposals`, `api_keys`, `usage`, `secrets`, `provider_login`, `config`, `workspaces`,
+`image` (with `build_for` and `image_prune`), `events`, `whatsapp` and `whatsapp_link` (with
+`whatsapp_settling` behind a link, and `whatsapp_numbers`) are the commands of these names; `seen` is
+`messages` and `errors`, `mcp_bridge` is `mcp`, `agents` what checks definitions and lists providers;
+`agent_trees` and `top` show agents in `tree_lines`, `status` all that is, in `status_lines`;
 `backups`, `forgetting` and `service` do what `keeping_words` says; `reference` draws the README's tables.
 `doctor` gives `findings`, made by `place_checks`, `secret_checks`, `running_checks` (of the orchestrator
 that runs), `store_checks`, `standing_checks` (with `queue_checks`: what waits), `runner_checks`,

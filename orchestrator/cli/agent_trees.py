@@ -15,8 +15,8 @@ from orchestrator.cli.output import put
 from orchestrator.cli.place import ask_or_look, open_place
 from orchestrator.cli.table import columns
 from orchestrator.cli.tree_lines import duration, status_of, tree_lines
+from orchestrator.commands.agents.agent_views import agent_views, as_metadata
 from orchestrator.commands.agents.event_views import ALL_EVENTS, MAX_EVENTS, flat, wait_for_events
-from orchestrator.commands.agents.lineage import agent_views, as_metadata
 from orchestrator.commands.agents.overview import overview
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import OperatorCaller

@@ -7,7 +7,7 @@ from pydantic import TypeAdapter
 
 from orchestrator.api.chat_watch import ChatNews, ChatPlace, ChatStart, chat_news, chat_start
 from orchestrator.cli.client import ApiClient
-from orchestrator.commands.hearing.chat import check_posting
+from orchestrator.commands.hearing.receiving import check_posting
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.ids import Jid, MessageId

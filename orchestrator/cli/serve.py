@@ -5,7 +5,7 @@ from pathlib import Path
 
 import structlog
 
-from orchestrator.app.collector import leave_loaded_alone
+from orchestrator.app.garbage import leave_loaded_alone
 from orchestrator.app.parts import SystemClock
 from orchestrator.app.running import running
 from orchestrator.cli.ended import fault_of

@@ -9,9 +9,11 @@ from urllib.parse import quote
 from orchestrator.cli.findings import Finding, Patient, broken, doubtful, well
 from orchestrator.commands.keeping.backups import SUFFIX
 from orchestrator.commands.sender_book import SenderBook
+from orchestrator.contracts.errors import DovecoteError
 from orchestrator.contracts.records.senders import SenderMode
 from orchestrator.core.text_cleaning import clean_text
 from orchestrator.store.migrate import schema_version, shipped_migrations
+from orchestrator.store.unfinished_restore import check_restored
 
 _MOVE_ASIDE: Final = "Stop Dovecote and move data/store/dovecote.db* aside"
 OVERFULL: Final = """
@@ -22,8 +24,12 @@ FOLDERS: Final = "SELECT folder, jid, is_main FROM groups ORDER BY number"
 
 
 def check_store(patient: Patient) -> Finding:
-    """The database can be read, is whole, and of a schema that this version knows."""
+    """The database can be read, is whole, of a schema that this version knows, and not half restored."""
     path = patient.paths.database
+    try:
+        check_restored(patient.paths.store)
+    except DovecoteError as error:
+        return broken("store", error.message, error.suggestion)
     if not is_made(path):
         return well("store", "Not made yet; the first start makes it.")
     try:

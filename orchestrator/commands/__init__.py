@@ -9,5 +9,5 @@ By subject: `hearing` takes messages in, `saying` puts texts out and asks people
 a turn and of a task's run, `tasks` and `groups` keep what their names say, `agents` is what one may see
 of agents and what happens to them, `spawning` makes new ones, `setup` is definitions and credentials,
 `usage` what is counted and may run out, `keeping` is backups, forgetting and the service. Imports `core`,
-`store` and `contracts`.
+`store`, `settings`, `paths`, `shipped` and `contracts`.
 """

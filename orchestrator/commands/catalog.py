@@ -1,9 +1,13 @@
-"""The contents page of what a box may ask for: request type to command."""
+"""The contents page of what a box may ask for: request type to command.
+
+By directory of the box: `messages` is `sending`; `tasks` is `tasks` and `group_requests`; `agents` is
+`spawning`, `agent_views`, `stopping` and `progress`.
+"""
 
 from collections.abc import Mapping
 from typing import Final
 
-from orchestrator.commands.agents import lineage, progress
+from orchestrator.commands.agents import agent_views, progress
 from orchestrator.commands.command import Command
 from orchestrator.commands.groups import group_requests
 from orchestrator.commands.running import stopping
@@ -19,7 +23,7 @@ CATALOG: Final[Mapping[type[Wire], Command]] = {
         *tasks.COMMANDS,
         *group_requests.COMMANDS,
         *spawning.COMMANDS,
-        *lineage.COMMANDS,
+        *agent_views.COMMANDS,
         *stopping.COMMANDS,
         *progress.COMMANDS,
     )

@@ -18,7 +18,10 @@ class EgressDoor(Protocol):
 
     @property
     def last_failure(self) -> ProviderCall | None:
-        """The latest call to the provider if the provider failed it, else None. Source: contracts.md 2."""
+        """The latest call to the provider if the provider failed it, else None.
+
+        Source: contracts.md section 2.
+        """
         ...
 
     async def close(self) -> None:

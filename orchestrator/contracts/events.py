@@ -2,7 +2,8 @@
 
 Six events of an agent's life and twelve for the audit, as in the source document, and two of restarts, which
 are for the audit too; one class each. Their fields are spelled in camelCase
-on the wire, one that is None is left out, and the log adds `timestamp` and `seq`. Source: docs/agents.md 2.
+on the wire, one that is None is left out, and the log adds `timestamp` and `seq`.
+Source: agents.md section 2.
 """
 
 from collections.abc import Mapping

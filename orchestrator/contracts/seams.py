@@ -1,6 +1,7 @@
-"""Every Protocol on one page: where the parts of Dovecote meet without knowing each other.
+"""The Protocols by which the parts of the host meet without knowing each other.
 
-Obligations are in the docstrings; one agreement suite a Protocol runs over all implementations.
+Obligations are in the docstrings; those of channels, runners and hints are suites in `tests/agreement`, which
+run over every implementation.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
@@ -39,15 +40,24 @@ class Checkpoints(Protocol):
 class Topic(StrEnum):
     """What somebody may wait for. A wake-up carries no data that the store does not have."""
 
-    MESSAGES = "messages"
+    WORK = "work"
+    """There may be something to start or to end: a trigger, a due task, a spawn. For the router."""
     OUTBOX = "outbox"
+    """A text may be sent, or became of it what becomes of texts. For the outbox sender."""
     ALARM = "alarm"
+    """Something is due at another time than before. For the alarm."""
     SNAPSHOTS = "snapshots"
+    """Tasks or groups changed. For what tells agents of them."""
     ALERTS = "alerts"
+    """Operators are to be told. For the operator alerts."""
     CHATS = "chats"
+    """There is another chat, or it bears another name. For the chat directory."""
     CHAT_VIEW = "chat_view"
+    """What somebody who looks at a chat would see changed. For open chats."""
     EVENTS = "events"
+    """The event log grew. For the event feed."""
     AGENTS = "agents"
+    """The life of an agent went on. For the supervisor, and for who waits for one."""
 
 
 class Listener(Protocol):

@@ -1,6 +1,7 @@
 """Who may do what to whom: one table. Source: contracts.md section 4.
 
-A command or caller that the table does not name may nothing.
+A command or caller that the table does not name may nothing. Which agents one may see and stop is said by
+`commands.agents.agent_sight`, how many one may spawn by `commands.spawning.spawn_rules`.
 """
 
 from collections.abc import Callable, Collection, Mapping

@@ -25,6 +25,7 @@ class Say(StrEnum):
     HELD_TOO_LONG = "held_too_long"
     TIMED_OUT = "timed_out"
     EMPTY_ANSWER = "empty_answer"
+    MAYBE_UNANSWERED = "maybe_unanswered"
     STOPPED = "stopped"
     STOPPING = "stopping"
     NOTHING_TO_STOP = "nothing_to_stop"
@@ -161,6 +162,9 @@ ENGLISH: Final[Mapping[Say, str]] = {
         "to run your message again."
     ),
     Say.EMPTY_ANSWER: "The assistant had nothing to say to this. Try putting it another way.",
+    Say.MAYBE_UNANSWERED: (
+        "The assistant may have left one of the last messages unanswered. If you miss an answer, ask again."
+    ),
     Say.STOPPED: "Stopped.",
     Say.STOPPING: (
         "It has been told to stop, and that takes longer than usual. /status shows when it is over."

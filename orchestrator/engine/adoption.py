@@ -1,6 +1,6 @@
 """At a start: agents that outlived an earlier process go on, where their runner kept all that they said.
 
-Source: docs/agents.md section 2.
+Source: agents.md section 2.
 """
 
 import contextlib

@@ -1,5 +1,5 @@
 """What a spawned agent is started with: its parent's workspace read-only, over that what it may write, its
-own scratch and home. Source: docs/agents.md section 2.
+own scratch and home. Source: agents.md section 2.
 """
 
 import asyncio

@@ -221,7 +221,7 @@ class GroupQueue:
             await run.run()
         finally:
             del self._runs[key]
-            self._services.wakeups.wake(Topic.MESSAGES)
+            self._services.wakeups.wake(Topic.WORK)
             self._services.wakeups.wake(Topic.AGENTS)
 
     async def _tell_of_violation(self, run: AgentRun, sentence: str) -> None:

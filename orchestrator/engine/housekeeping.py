@@ -8,7 +8,7 @@ import structlog
 
 from orchestrator.commands.agents.event_keeping import prune_events
 from orchestrator.commands.decisions import expire_proposals
-from orchestrator.commands.hearing.hearing import BOUND_INCIDENTS
+from orchestrator.commands.hearing.judging import BOUND_INCIDENTS
 from orchestrator.commands.hearing.sender_rules import review_sender_rules
 from orchestrator.commands.saying.attachments import prune_console_files, remove_ended
 from orchestrator.commands.services import Services

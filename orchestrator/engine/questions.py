@@ -86,7 +86,7 @@ class RunQuestions:
         state.changed.set()
         if state.clock.is_busy:
             await state.set_typing(is_typing=not state.clock.is_waiting)
-            state.services.wakeups.wake(Topic.MESSAGES)
+            state.services.wakeups.wake(Topic.WORK)
 
     async def _write(self, answer: Answer) -> None:
         state = self._state

@@ -16,7 +16,10 @@ _LEAST_WAIT_S: Final = 0.05
 
 
 class Router:
-    """Looks at what waits after each wake and at every poll, and hands it to the queue."""
+    """Looks at what waits after each wake and at every poll, and hands it to the queue.
+
+    Whether a message triggers was decided when it was stored, by `commands.hearing.judging`.
+    """
 
     def __init__(self, services: Services, queue: GroupQueue) -> None:
         self._services = services
@@ -25,7 +28,7 @@ class Router:
     async def run(self) -> None:
         """Route until cancelled."""
         poll_s = self._services.settings.message_poll_s
-        listener = self._services.wakeups.listen(Topic.MESSAGES)
+        listener = self._services.wakeups.listen(Topic.WORK)
         while True:
             await self.pass_once()
             await listener.wait(at_most_s=max(poll_s, _LEAST_WAIT_S))

@@ -1,4 +1,4 @@
-"""What one run is started in: its box, places, walls and way out."""
+"""The start of one run, step by step: its box, its places, its walls, its way out, its process."""
 
 import asyncio
 

@@ -1,6 +1,6 @@
 """Looks after spawned agents beside their runs: who waits, who is told, whose parent is gone.
 
-Woken by every change; once a minute it looks for what no event told of. Source: docs/agents.md section 2.
+Woken by every change; once a minute it looks for what no event told of. Source: agents.md section 2.
 """
 
 import asyncio
@@ -146,7 +146,7 @@ class Supervisor:
             state.clock.set_children(now_s, live=state.agent_id in sight.parents)
             if (was_waiting, had_children) != (state.clock.is_waiting, state.clock.has_children):
                 state.changed.set()
-                self._services.wakeups.wake(Topic.MESSAGES)
+                self._services.wakeups.wake(Topic.WORK)
 
     async def _give_up_lost(self, live: Sequence[Agent]) -> None:
         """Records that say that an agent lives of which there is no run, as after a burial that failed."""

@@ -1,5 +1,4 @@
-"""In-process signals between the parts of the engine: what a transaction woke by `tx.wake` ends here,
-after the commit."""
+"""Signals within the process: what a transaction woke by `tx.wake` ends here, after the commit."""
 
 import asyncio
 from collections.abc import Iterable

@@ -4,5 +4,5 @@
 doors for programs, `events` of what is kept of agents' lives, `spawn` of agents that agents start, `voice` of
 what is spoken, `programs` of those that agents are); `loading` reads file, environment and command line, each
 over the one before, `writing` sets a switch in the file. `sender_rules` is the form of a group's
-`senders.toml`. Imports `contracts`. No other package reads the environment.
+`senders.toml`. Imports `contracts`. No other package reads a setting from the environment.
 """

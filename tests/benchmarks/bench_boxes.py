@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from orchestrator.app.collector import leave_loaded_alone
+from orchestrator.app.garbage import leave_loaded_alone
 from orchestrator.app.ground import make_hints
 from orchestrator.app.parts import SystemClock
 from orchestrator.cli.store_services import NoAgents

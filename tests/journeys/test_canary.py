@@ -138,7 +138,7 @@ def play(home: HomeOnDisk, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_planted_credential_reaches_its_provider_and_is_found_nowhere_else(
+async def test_h2_a_planted_credential_reaches_its_provider_and_is_found_nowhere_else(
     home: HomeOnDisk, upstream: Upstream, kind: str, request: pytest.FixtureRequest
 ) -> None:
     engine: Engine | None = request.getfixturevalue("docker_engine") if kind == "docker" else None

@@ -1,4 +1,7 @@
-"""What people in a group see: who wakes the assistant, what it is given, and its manners. contracts.md 6."""
+"""What people in a group see: who wakes the assistant, what it is given, and its manners.
+
+Source: contracts.md section 6.
+"""
 
 from orchestrator.core.wording import Say, say
 from tests.support.eventually import eventually

@@ -1,4 +1,4 @@
-"""kill -9 of the orchestrator beside ten containers: what it left goes on, once. agents.md 2.
+"""kill -9 of the orchestrator beside ten containers: what it left goes on, once. agents.md section 2.
 
 Who runs is adopted and does all of its work, who only began or was being stopped is over, who waited for
 its place is started. No container is left, and none of another installation is touched.

@@ -1,4 +1,7 @@
-"""An agent made for NanoClaw 1.x, run by the seed's rules alone: each pair ends a turn. contracts.md 1."""
+"""An agent made for NanoClaw 1.x, run by the seed's rules alone: each pair ends a turn.
+
+Source: contracts.md section 1.
+"""
 
 import io
 import tarfile

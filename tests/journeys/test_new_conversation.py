@@ -36,7 +36,7 @@ def sessions(home: HomeOnDisk) -> list[str]:
     return [row["session_id"] for row in home.rows("SELECT session_id FROM sessions WHERE session_id <> ''")]
 
 
-async def test_new_closes_the_agent_and_the_next_one_begins_afresh(home: HomeOnDisk) -> None:
+async def test_i7_new_closes_the_agent_and_the_next_one_begins_afresh(home: HomeOnDisk) -> None:
     home.set(assistant__operators=["file:olga"])
     await home.add_group()
     home.play(WAITS)

@@ -1,4 +1,7 @@
-"""A member makes the main agent wish for more than its own chat, and the operator decides. contracts.md 4."""
+"""A member makes the main agent wish for more than its own chat, and the operator decides.
+
+Source: contracts.md section 4.
+"""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""Agents of agents that are started again, or just not, also over a kill of the orchestrator. agents.md 2."""
+"""Agents of agents that are started again, or just not, also over a kill of the orchestrator.
+
+Source: agents.md section 2.
+"""
 
 import json
 from datetime import datetime

@@ -1,4 +1,7 @@
-"""How a chat sees that the assistant is at work, and what its clocks do. Source: contracts.md 2 and 6."""
+"""How a chat sees that the assistant is at work, and what its clocks do.
+
+Source: contracts.md section 2 and 6.
+"""
 
 from orchestrator.app.doors import App
 from orchestrator.core.wording import Say, say

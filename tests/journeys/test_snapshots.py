@@ -1,4 +1,7 @@
-"""The snapshots in the box of a running agent: fresh at its start, and after each change. contracts.md 4."""
+"""The snapshots in the box of a running agent: fresh at its start, and after each change.
+
+Source: contracts.md section 4.
+"""
 
 import json
 from typing import Any

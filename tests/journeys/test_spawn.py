@@ -1,4 +1,7 @@
-"""An agent starts agents: they run, what they say is their result, and their parent is told. agents.md 2."""
+"""An agent starts agents: they run, what they say is their result, and their parent is told.
+
+Source: agents.md section 2.
+"""
 
 import json
 
@@ -20,7 +23,9 @@ SCRIPT = (
 )
 
 
-async def test_a_childs_texts_are_its_result_and_its_parent_finds_them_in_its_box(home: HomeOnDisk) -> None:
+async def test_l2_a_childs_texts_are_its_result_and_its_parent_finds_them_in_its_box(
+    home: HomeOnDisk,
+) -> None:
     await home.add_group()
     home.play(
         scenario(

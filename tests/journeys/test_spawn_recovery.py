@@ -1,4 +1,7 @@
-"""kill -9 of the orchestrator while agents of agents run: afterwards each has one true state. agents.md 2."""
+"""kill -9 of the orchestrator while agents of agents run: afterwards each has one true state.
+
+Source: agents.md section 2.
+"""
 
 import contextlib
 import os

@@ -1,4 +1,7 @@
-"""Agents of agents are stopped: by wish, by their time, by the end of who started them. agents.md 2."""
+"""Agents of agents are stopped: by wish, by their time, by the end of who started them.
+
+Source: agents.md section 2.
+"""
 
 import json
 import os
@@ -104,7 +107,7 @@ async def test_a_time_that_is_over_before_it_can_be_started_is_a_timeout_too(hom
     assert (row["status"], row["exit_code"]) == ("timed_out", None)
 
 
-async def test_when_a_parent_ends_each_child_meets_what_was_agreed(home: HomeOnDisk) -> None:
+async def test_l1_when_a_parent_ends_each_child_meets_what_was_agreed(home: HomeOnDisk) -> None:
     await home.add_group()
     policies = ("stop", "request_stop", "detach")
     home.play(

@@ -1,4 +1,7 @@
-"""The built-in driver answers what the host says is meant for it. contracts.md 6, agents.md 4."""
+"""The built-in driver answers what the host says is meant for it.
+
+Source: contracts.md section 6, agents.md section 4.
+"""
 
 from typing import Any
 

@@ -6,8 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request
 
 from orchestrator.api.closing import Closing
-from orchestrator.commands.agents.agent_waits import wait_for_agent
-from orchestrator.commands.agents.lineage import (
+from orchestrator.commands.agents.agent_views import (
     agent_views,
     as_listed_tree,
     as_metadata,
@@ -15,6 +14,7 @@ from orchestrator.commands.agents.lineage import (
     tree_list,
     tree_view,
 )
+from orchestrator.commands.agents.agent_waits import wait_for_agent
 from orchestrator.commands.agents.tokens import token_view
 from orchestrator.commands.running.stopping import stop_agents
 from orchestrator.commands.services import Services

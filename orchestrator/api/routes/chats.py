@@ -7,8 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from orchestrator.api.chat_watch import ChatNews, ChatPlace, ChatStart, chat_news, chat_start
 from orchestrator.api.closing import Closing
-from orchestrator.commands.hearing.chat import check_posting
 from orchestrator.commands.hearing.inbound_files import operator_files
+from orchestrator.commands.hearing.receiving import check_posting
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.errors import NotFound

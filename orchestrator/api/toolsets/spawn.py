@@ -6,7 +6,7 @@ from typing import Any, Final
 from orchestrator.api.spawn_body import read_spawn
 from orchestrator.api.toolsets.config import CONFIG_SCHEMA, SpawnConfig
 from orchestrator.api.toolsets.serving import Object, ProgramCaller, ServedTool
-from orchestrator.commands.agents.lineage import agent_views, as_metadata
+from orchestrator.commands.agents.agent_views import agent_views, as_metadata
 from orchestrator.commands.running.stopping import stop_agents
 from orchestrator.commands.services import Services
 from orchestrator.commands.setup.api_keys import check_scope

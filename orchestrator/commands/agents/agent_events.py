@@ -1,4 +1,7 @@
-"""What happens to agents goes into the event log here, in the transaction in which it happens."""
+"""What happens to an agent goes into the event log here, in the transaction in which it happens.
+
+What happens to a whole tree is noted by `commands.spawning.spawn_ends`, what to tokens by `tokens`.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Waiting for an agent: to be ready, or to have ended. A timeout is a value. Source: docs/agents.md 2."""
+"""Waiting for an agent: to be ready, or to have ended. A timeout is a value. Source: agents.md section 2."""
 
 import asyncio
 import contextlib
@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 from orchestrator.commands.agents.agent_sight import seen_agent
-from orchestrator.commands.agents.lineage import agent_views
+from orchestrator.commands.agents.agent_views import agent_views
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller, ApiCaller, Caller
 from orchestrator.contracts.errors import Conflict, ErrorCode, Unavailable

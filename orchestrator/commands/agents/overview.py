@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from orchestrator.commands.agents.lineage import agent_views, as_metadata, tree_list, with_agents
+from orchestrator.commands.agents.agent_views import agent_views, as_metadata, tree_list, with_agents
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import ApiCaller
 from orchestrator.contracts.events import LoggedEvent

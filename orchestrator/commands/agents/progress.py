@@ -1,4 +1,4 @@
-"""How far an agent says it is with its task. Source: docs/agents.md section 2."""
+"""How far an agent says it is with its task. Source: agents.md section 2."""
 
 from collections.abc import Mapping
 from typing import Final

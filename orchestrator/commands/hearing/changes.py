@@ -1,11 +1,11 @@
-"""Messages that their senders edit or take back. Source: contracts.md section 6."""
+"""Messages that their senders edit, take back or send once more. Source: contracts.md section 6."""
 
 from dataclasses import replace
 from datetime import datetime
 
 import structlog
 
-from orchestrator.commands.hearing.hearing import hear
+from orchestrator.commands.hearing.judging import hear
 from orchestrator.commands.saying.contacts import with_known_names, with_own_quote
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import MessageId
@@ -35,10 +35,10 @@ _log = structlog.get_logger(__name__)
 def take_change(
     tx: Transaction, services: Services, message: InboundMessage, look: SenderLook, at: datetime
 ) -> InboundMessage | None:
-    """Do what an edit or a revocation does to the message that it names.
+    """Do what a change does to the message that it names; a repetition does nothing to it.
 
-    Returns the edit as a message of its own where the earlier one was never heard. Somebody else's
-    message is not changed, but for an admin who takes it back.
+    Returns the edit or the repetition as the message itself where that one was never heard. Somebody
+    else's message is not changed, but for an admin who takes it back.
     """
     change = message.change
     assert change is not None
@@ -47,12 +47,15 @@ def take_change(
         return None
     versions = message_edits.versions(tx, message.chat_jid, change.message_id)
     if not versions:
-        is_edit = change.kind is ChangeKind.EDIT
-        return replace(message, message_id=change.message_id, change=None) if is_edit else None
+        if change.kind is ChangeKind.REVOCATION:
+            return None
+        return replace(message, message_id=change.message_id, change=None)
     if not _may_change(tx, message, change, versions[0]):
         _log.warning("message.foreign_change", chat=message.chat_jid, kind=change.kind.value)
     elif change.kind is ChangeKind.REVOCATION:
         _revoke(tx, versions)
+    elif change.kind is ChangeKind.REPETITION:
+        _log.info("message.repeated", chat=message.chat_jid, seq=versions[0].seq)
     else:
         _edit(tx, services, group, message, versions, look, at)
     return None
@@ -73,7 +76,7 @@ def _revoke(tx: Transaction, versions: list[StoredMessage]) -> None:
     for seq in pending:
         message_edits.replace_text(tx, seq, text="", is_trigger=False)
     messages.move_cursor(tx, chat)
-    tx.wake(Topic.MESSAGES)
+    tx.wake(Topic.WORK)
     _log.info("message.revoked", chat=chat, seq=versions[0].seq, dropped=len(pending))
 
 
@@ -103,7 +106,7 @@ def _edit(
         _add_note(tx, said, versions, role=heard.role, is_trigger=outcome.is_trigger, at=at)
     else:
         message_edits.replace_text(tx, earlier.seq, text=said.text, is_trigger=outcome.is_trigger)
-    tx.wake(Topic.MESSAGES)
+    tx.wake(Topic.WORK)
     _log.info(
         "message.edited", chat=group.jid, seq=earlier.seq, note=outcome.is_note, trigger=outcome.is_trigger
     )

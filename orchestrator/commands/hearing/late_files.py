@@ -41,5 +41,5 @@ def take_late_files(tx: Transaction, group: Group, message: InboundMessage, at: 
         )
         if seq is not None:
             message_edits.mark_edit(tx, seq, of=MessageId(stored.message_id))
-    tx.wake(Topic.MESSAGES)
+    tx.wake(Topic.WORK)
     _log.info("message.files_came", chat=group.jid, seq=stored.seq, note=not is_replaced)

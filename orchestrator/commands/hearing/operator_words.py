@@ -141,7 +141,7 @@ async def _retry(services: Services, word: SpokenWord) -> None:
             MESSAGE.check(each.status, MessageEvent.RETRIED)
             messages.give_back(tx, each, tries=0, deaths=0)
         messages.move_cursor(tx, word.chat_jid)
-        tx.wake(Topic.MESSAGES)
+        tx.wake(Topic.WORK)
         what = Say.RETRYING if again else Say.NOTHING_TO_RETRY
         answer_word(tx, services, word, what, at)
 

@@ -183,5 +183,5 @@ def note_good_start(tx: Transaction, services: Services, agent: Agent, *, at: da
 def note_progress(tx: Transaction, chat: Jid) -> None:
     """Something of the chat is settled or waits again: the cursor follows, and who listens looks."""
     messages.move_cursor(tx, chat)
-    tx.wake(Topic.MESSAGES)
+    tx.wake(Topic.WORK)
     tx.wake(Topic.CHAT_VIEW)

@@ -1,4 +1,4 @@
-"""The end of a spawned agent's attempt: its last, or it is started again. Source: docs/agents.md section 2.
+"""The end of a spawned agent's attempt: its last, or it is started again. Source: agents.md section 2.
 
 A restart keeps the agent's id, its place in its tree and in every limit, its deadline and its scratch.
 """
@@ -69,7 +69,7 @@ def _restart(tx: Transaction, agent: Agent, kept: Restarts, why: str | None, *, 
     spawn_texts.forget(tx, agent.agent_id)
     note_restarted(tx, agent, kept, why, at=at)
     tx.wake(Topic.AGENTS)
-    tx.wake(Topic.MESSAGES)
+    tx.wake(Topic.WORK)
 
 
 def _is_vain(remains: Remains) -> bool:

@@ -1,4 +1,4 @@
-"""Stopping an agent with all that came of it, in two phases. Source: docs/agents.md section 2.
+"""Stopping an agent with all that came of it, in two phases. Source: agents.md section 2.
 
 First, in one transaction and from the top: all are `stopping`, their tokens are void, none of them can start
 another. Then, from the bottom: each is taken down, and what is said of it is what was looked up.

@@ -41,7 +41,7 @@ def claim_due(tx: Transaction, services: Services, *, at: datetime) -> bool:
     for task in found:
         _claim_task(tx, services, task, at=at)
     if found:
-        tx.wake(Topic.MESSAGES)
+        tx.wake(Topic.WORK)
         tx.wake(Topic.SNAPSHOTS)
     return len(found) == _CLAIM_AT_ONCE
 
@@ -102,7 +102,7 @@ def stop_runs(
     stopped = replace(run, status=status, ended_at=at, failure=None, error=f"the task was {task.status}")
     task_runs.write(tx, stopped, was=run.status)
     _note_end(tx, services, stopped, at=at)
-    tx.wake(Topic.MESSAGES)
+    tx.wake(Topic.WORK)
     return stopped
 
 

@@ -26,6 +26,7 @@ from orchestrator.core.wording import Say
 from orchestrator.store import agents, messages, outbox
 from orchestrator.store import waits as open_waits
 from orchestrator.store.transaction import Transaction
+from orchestrator.store.turn_overlaps import may_all_be_of_others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +181,7 @@ def _settle(
     given = [each for each in messages.of_agent(tx, agent.agent_id) if _is_in(each, turn.turn_id)]
     has_effects = turn.effects > 0
     if event.status is TurnStatus.SUCCESS and incident is None:
-        _settle_well(tx, services, agent, turn.turn_id, given, has_effects=has_effects, at=at)
+        _settle_well(tx, services, agent, turn, given, at=at)
     elif incident is not None and not has_effects:
         hold(tx, services, agent, given, incident=incident, at=at)
     else:
@@ -192,14 +193,14 @@ def _settle_well(
     tx: Transaction,
     services: Services,
     agent: Agent,
-    turn_id: TurnId,
+    turn: Turn,
     given: list[StoredMessage],
     *,
-    has_effects: bool,
     at: datetime,
 ) -> None:
     """A success. Without text or effect its triggers get one prompt more, then a sentence."""
-    unanswered = [] if has_effects else [each for each in given if each.is_trigger]
+    triggers = [each for each in given if each.is_trigger]
+    unanswered = [] if turn.effects else triggers
     again = [each for each in unanswered if not each.is_nudged]
     for message in again:
         MESSAGE.check(message.status, MessageEvent.GIVEN_BACK)
@@ -211,10 +212,13 @@ def _settle_well(
         was=MessageStatus.DISPATCHED,
         now=MESSAGE.after(MessageStatus.DISPATCHED, MessageEvent.ANSWERED),
     )
+    incident = f"empty:{agent.agent_id}:{turn.turn_id}"
     if len(unanswered) > len(again):  # the others are given once more, and hear of it then
-        incident = f"empty:{agent.agent_id}:{turn_id}"
         queue_notice(tx, services, chat=agent.chat_jid, what=Say.EMPTY_ANSWER, incident=incident, at=at)
-    note_answered(tx, services, agent, turn_id, at=at)
+    elif turn.effects and triggers and may_all_be_of_others(tx, turn):
+        # It may have done it all the same, so it must not run again; silent it must not be either.
+        queue_notice(tx, services, chat=agent.chat_jid, what=Say.MAYBE_UNANSWERED, incident=incident, at=at)
+    note_answered(tx, services, agent, turn.turn_id, at=at)
 
 
 def break_off(

@@ -1,6 +1,6 @@
 """What the end of an agent means for its tree, in the transaction that ends its record.
 
-Source: docs/agents.md section 2.
+Source: agents.md section 2.
 """
 
 from datetime import datetime

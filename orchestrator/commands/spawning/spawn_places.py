@@ -1,7 +1,7 @@
 """Where a spawned agent works: its workspace on the host, and what it may write there.
 
 Looked up outside of the store; what is allowed by the operator's list is the transaction's to say.
-Source: docs/agents.md section 2.
+Source: agents.md section 2.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Why an agent is not started, and what the audit keeps of it. Source: docs/agents.md section 2."""
+"""Why an agent is not started, and what the audit keeps of it. Source: agents.md section 2."""
 
 from orchestrator.commands.command import Refusal
 from orchestrator.commands.services import Services

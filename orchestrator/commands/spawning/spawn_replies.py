@@ -50,7 +50,7 @@ def due_replies(tx: Transaction) -> list[tuple[SpawnRecord, Reply]]:
 
 
 def result_of(agent: Agent, spawn: SpawnRecord) -> Mapping[str, object]:
-    """How a spawned agent stands: `running`, or how it ended and with what. Source: docs/agents.md 2."""
+    """How a spawned agent stands: `running`, or how it ended and with what. Source: agents.md section 2."""
     told: dict[str, object] = {
         "agentId": agent.agent_id,
         "treeId": agent.tree_id,

@@ -1,4 +1,4 @@
-"""Whether a spawn may be done now, decided in the transaction that does it. Source: docs/agents.md 2."""
+"""Whether a spawn may be done now, decided in the transaction that does it. Source: agents.md section 2."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

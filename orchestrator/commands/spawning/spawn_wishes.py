@@ -1,7 +1,7 @@
 """What a spawn asks for, made ready outside of the store: its words checked, its paths looked up.
 
 Nothing is refused here; why it can't be done is kept for the transaction, which knows more. Source:
-docs/agents.md section 2.
+agents.md section 2.
 """
 
 import asyncio

@@ -1,4 +1,5 @@
-"""Starting an agent for somebody: one operation, whoever asks and by whichever way. Source: docs/agents.md 2.
+"""Starting an agent for somebody: one operation, whoever asks and by whichever way.
+Source: agents.md section 2.
 
 Limits are counted and the row is added in one transaction of the store's one writer, so none is exceeded.
 """
@@ -67,7 +68,7 @@ def spawn(tx: Transaction, context: Context, prepared: PreparedSpawn) -> Mapping
     if agent.parent_agent_id is not None:
         note_spawned(tx, agent, agent.parent_agent_id, prepared.spec.task, at=context.at)
     tx.wake(Topic.AGENTS)
-    tx.wake(Topic.MESSAGES)
+    tx.wake(Topic.WORK)
     return answer
 
 

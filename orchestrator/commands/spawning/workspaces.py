@@ -1,7 +1,7 @@
 """Which directories of this machine spawned agents may be given: proposed by programs, allowed by operators.
 
 What is removed or rejected is taken from nobody who has it; it is given to nobody any more. Source:
-docs/agents.md section 2, `manage_config` of seed 000's implementation.
+agents.md section 2, `manage_config` of seed 000's implementation.
 """
 
 import asyncio

@@ -175,7 +175,7 @@ def run_task(tx: Transaction, context: Context, request: RunTask) -> Mapping[str
         due_at=context.at,
     )
     task_runs.add(tx, run)
-    tx.wake(Topic.MESSAGES)
+    tx.wake(Topic.WORK)
     return {"runId": run.run_id, "taskId": task.task_id, "status": run.status.value}
 
 

@@ -46,7 +46,7 @@ def _note_room(tx: Transaction, services: Services, group: Group, *, at: datetim
     queue_notice(tx, services, chat=group.jid, what=Say.BUDGET_AGAIN, incident=key, at=at)
     incident, what = f"{key}:operator", Say.OPERATOR_BUDGET_AGAIN
     tell_operators(tx, services, what=what, incident=incident, at=at, about=group.jid, group=group.name)
-    tx.wake(Topic.MESSAGES)
+    tx.wake(Topic.WORK)
 
 
 def _tell(

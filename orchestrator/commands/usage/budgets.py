@@ -87,7 +87,7 @@ def note_fitting(tx: Transaction, services: Services, folder: GroupFolder, *, at
         return
     key = f"{FULL}-over:{group.jid}:{at.timestamp():.0f}"
     queue_notice(tx, services, chat=group.jid, what=Say.WORKING_AGAIN, incident=key, at=at)
-    tx.wake(Topic.MESSAGES)
+    tx.wake(Topic.WORK)
 
 
 def known_overfull(tx: Transaction) -> list[GroupFolder]:
@@ -145,7 +145,7 @@ def note_disk_well(tx: Transaction, services: Services, *, at: datetime) -> None
         chat = Jid(name.removeprefix(f"{_DISK}:"))
         notices.close(tx, name)
         queue_notice(tx, services, chat=chat, what=Say.WORKING_AGAIN, incident=f"{key}:{chat}", at=at)
-    tx.wake(Topic.MESSAGES)
+    tx.wake(Topic.WORK)
 
 
 def _tell_operator(

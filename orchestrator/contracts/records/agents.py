@@ -10,7 +10,7 @@ from orchestrator.contracts.records.rights import Rights
 
 
 class AgentStatus(StrEnum):
-    """The lifecycle of an agent. Pending: reserved, with no process yet. Source: docs/agents.md section 2."""
+    """The lifecycle of an agent. Pending: reserved, with no process yet. Source: agents.md section 2."""
 
     PENDING = "pending"
     STARTING = "starting"

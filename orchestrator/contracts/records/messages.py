@@ -73,10 +73,11 @@ class Mention:
 
 
 class ChangeKind(StrEnum):
-    """What can be done to a message that was sent before."""
+    """What can be done to a message that was sent before. repetition: its file once more, in another form."""
 
     EDIT = "edit"
     REVOCATION = "revocation"
+    REPETITION = "repetition"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

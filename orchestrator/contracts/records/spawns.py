@@ -1,6 +1,6 @@
 """Agents that agents start: what is asked for, what is kept of it, and what came of it.
 
-Source: docs/agents.md section 2.
+Source: agents.md section 2.
 """
 
 from dataclasses import dataclass, field

@@ -1,4 +1,7 @@
-"""Credentials besides the operator's: session tokens of agents, keys of programs. Source: agents.md 1, 2."""
+"""Credentials besides the operator's: session tokens of agents, keys of programs.
+
+Source: agents.md sections 1, 2.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,7 @@
-"""What an agent may ask for in `agents/`: children, how they stand, their end. Source: docs/agents.md 2."""
+"""What an agent may ask for in `agents/`: children, how they stand, their end.
+
+Source: agents.md section 2.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -16,6 +16,7 @@ ACKS: Final = "acks"
 REPLIES: Final = "replies"
 
 REQUEST_DIRECTORIES: Final = (MESSAGES, TASKS, AGENTS, MAIL)
+"""Nothing may be asked in `mail` so far: what lies there is refused, with that reason."""
 WRITABLE_DIRECTORIES: Final = (*REQUEST_DIRECTORIES, INPUT, ACKS)
 """What the container may write in; `replies` and the snapshots are the host's alone."""
 BOX_DIRECTORIES: Final = (*WRITABLE_DIRECTORIES, REPLIES)

@@ -1,4 +1,7 @@
-"""What goes into a container on standard input, and the events it prints. Source: contracts.md 1, 2."""
+"""What goes into a container on standard input, and the events it prints.
+
+Source: contracts.md sections 1, 2.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What an agent is doing right now, in a word. Source: docs/agents.md section 2."""
+"""What an agent is doing right now, in a word. Source: agents.md section 2."""
 
 from enum import StrEnum
 

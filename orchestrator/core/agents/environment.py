@@ -1,6 +1,7 @@
 """What an agent finds in its environment: places, language, time zone, and what its provider needs.
 
-In a container nothing is inherited. Without walls the provider's policy says what is. Source: agents.md 4.
+In a container nothing is inherited. Without walls the provider's policy says what is.
+Source: agents.md section 4.
 """
 
 import re

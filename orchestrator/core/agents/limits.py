@@ -1,4 +1,4 @@
-"""How many agents there may be, how deep, how fast and how long. Source: docs/agents.md section 2.
+"""How many agents there may be, how deep, how fast and how long. Source: agents.md section 2.
 
 What is counted are rows, also of agents that are only reserved; who counts and who adds the row stands in
 one transaction, so no limit is ever exceeded.

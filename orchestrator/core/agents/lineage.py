@@ -1,4 +1,4 @@
-"""Who comes from whom, worked out from each one's parent. Source: docs/agents.md section 2.
+"""Who comes from whom, worked out from each one's parent. Source: agents.md section 2.
 
 Whatever the parents say, and be it a circle, each of these functions ends, and names nobody twice.
 """

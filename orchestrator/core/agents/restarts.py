@@ -1,6 +1,6 @@
 """Whether a spawned agent that has ended is started again, and when: so often in so long, ever later.
 
-Source: docs/agents.md section 2.
+Source: agents.md section 2.
 """
 
 from dataclasses import dataclass

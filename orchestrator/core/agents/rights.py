@@ -1,4 +1,4 @@
-"""What a child may do: never more than its parent. Source: docs/agents.md section 2."""
+"""What a child may do: never more than its parent. Source: agents.md section 2."""
 
 from collections.abc import Iterable
 from dataclasses import fields

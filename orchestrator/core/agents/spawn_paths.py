@@ -1,6 +1,6 @@
 """The paths that a spawn names, as words: what they mean is looked up on the disk later.
 
-Source: docs/agents.md section 2.
+Source: agents.md section 2.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Who waits for whom, so that nobody waits in a circle. Source: docs/agents.md section 2."""
+"""Who waits for whom, so that nobody waits in a circle. Source: agents.md section 2."""
 
 from collections import deque
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""One person under two ids: a hidden one and one with a number. Source: docs/agents.md section 6.
+"""One person under two ids: a hidden one and one with a number. Source: agents.md section 6.
 
 Ids are never rewritten: what came from a network goes back to it as it came. Only comparisons know better.
 """

@@ -1,4 +1,4 @@
-"""Files that come after their message was given to an agent. Source: docs/contracts.md section 6."""
+"""Files that come after their message was given to an agent. Source: contracts.md section 6."""
 
 import hashlib
 from typing import Final

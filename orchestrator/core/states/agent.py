@@ -1,4 +1,4 @@
-"""The life of an agent. Source: docs/agents.md section 2."""
+"""The life of an agent. Source: agents.md section 2."""
 
 from enum import StrEnum
 from typing import Final

@@ -1,4 +1,4 @@
-"""The life of a directory that agents may be given as a workspace. Source: docs/agents.md section 2.
+"""The life of a directory that agents may be given as a workspace. Source: agents.md section 2.
 
 What was rejected and is asked for again is a new wish.
 """

@@ -38,7 +38,9 @@ print(json.dumps(found))
 
 
 @walled
-async def test_an_agent_writes_where_it_may_and_nowhere_else(runner: DescribedRunner, stage: Stage) -> None:
+async def test_h4_h5_an_agent_writes_where_it_may_and_nowhere_else(
+    runner: DescribedRunner, stage: Stage
+) -> None:
     ran = await run(runner, stage.plan(TRY_PLACES))
 
     found = json.loads(ran.output)
@@ -135,7 +137,7 @@ async def test_the_environment_holds_what_the_plan_says_and_nothing_of_ours(
     assert "sk-secret" not in ran.output.decode()
 
 
-async def test_nothing_that_an_agent_wrote_runs_at_its_next_start(
+async def test_h5_nothing_that_an_agent_wrote_runs_at_its_next_start(
     runner: DescribedRunner, stage: Stage
 ) -> None:
     user_site = stage.places.home / ".local/lib/python3.11/site-packages"

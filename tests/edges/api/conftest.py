@@ -16,7 +16,7 @@ from orchestrator.app.parts import NoCheckpoints, SystemClock
 from orchestrator.channels.console import ConsoleChannel
 from orchestrator.cli.store_services import NoAgents
 from orchestrator.commands.groups.groups import NewGroup, add_group
-from orchestrator.commands.hearing.chat import receive_message
+from orchestrator.commands.hearing.receiving import receive_message
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import HostCaller
 from orchestrator.contracts.ids import Jid

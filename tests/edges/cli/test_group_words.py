@@ -17,7 +17,7 @@ def test_looking_at_a_home_that_was_never_used_makes_nothing_in_it(home: Path, d
     assert list(home.iterdir()) == []
 
 
-def test_the_group_that_was_main_before_is_named(dovecote: Dovecote) -> None:
+def test_j6_the_group_that_was_main_before_is_named(dovecote: Dovecote) -> None:
     dovecote("group", "add", "a", "--jid", "console:a", "--main")
     dovecote("group", "add", "b", "--jid", "console:b")
 

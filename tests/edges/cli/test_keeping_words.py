@@ -7,9 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.cli.findings import Health, Patient
 from orchestrator.cli.forgetting import run_forget_group
 from orchestrator.cli.service import run_install
+from orchestrator.cli.store_checks import check_store
 from orchestrator.contracts.errors import InvalidRequest
+from orchestrator.paths import Paths
+from orchestrator.settings.tree import Settings
+from orchestrator.store.unfinished_restore import UnfinishedRestore, note_unfinished
 from tests.edges.cli.conftest import Dovecote
 from tests.support.store_template import lay_store
 
@@ -32,6 +37,26 @@ def test_a_home_is_copied_and_put_back_elsewhere(dovecote: Dovecote, used: Path,
     assert "read back and whole" in made.stdout
     assert (back.returncode, back.stderr) == (0, "")
     assert (tmp_path / "other" / "groups" / "family" / "AGENT.md").read_text() == "Be kind.\n"
+
+
+def test_a_start_after_a_restore_that_did_not_end_says_how_it_is_ended_and_makes_no_store(
+    dovecote: Dovecote, used: Path
+) -> None:
+    store = used / "data" / "store"
+    aside = used / "before-restore-20260301T120000Z" / "data" / "store"
+    note = UnfinishedRestore(source="/mnt/b c.tar.gz", aside=aside.parents[1].name, absent=())
+    note_unfinished(store, note)
+    aside.mkdir(parents=True)
+    (store / "dovecote.db").rename(aside / "dovecote.db")
+
+    started = dovecote("serve")
+    found = check_store(Patient(paths=Paths(home=used), settings=Settings(), pid=None))
+
+    again = f"dovecote restore '/mnt/b c.tar.gz' --to {used}"
+    assert started.returncode != 0
+    assert again in started.stderr
+    assert not (store / "dovecote.db").exists()
+    assert (found.health, again in str(found.mend)) == (Health.FAILURE, True)
 
 
 def test_nobody_is_forgotten_where_nobody_can_be_asked(used: Path) -> None:

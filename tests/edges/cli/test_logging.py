@@ -43,7 +43,9 @@ def test_a_line_is_json_with_time_level_event_and_values(log_file: Path, clock: 
     }
 
 
-def test_texts_and_secrets_are_lengths_unless_debug_is_asked_for(tmp_path: Path, clock: ManualClock) -> None:
+def test_h14_texts_and_secrets_are_lengths_unless_debug_is_asked_for(
+    tmp_path: Path, clock: ManualClock
+) -> None:
     for level in ("info", "debug"):
         with logging_to(
             tmp_path / level,
@@ -66,7 +68,7 @@ def test_lines_below_the_level_are_left_out(log_file: Path, clock: ManualClock) 
     assert [line["event"] for line in lines(log_file)] == ["loud"]
 
 
-def test_the_same_error_is_counted_within_its_window_and_told_after_it(
+def test_i5_the_same_error_is_counted_within_its_window_and_told_after_it(
     log_file: Path, clock: ManualClock
 ) -> None:
     with logging_to(log_file, LogSettings(), clock=clock, on_terminal=False):
@@ -92,7 +94,7 @@ def test_life_events_are_never_collapsed(log_file: Path, clock: ManualClock) -> 
     assert len(lines(log_file)) == 3
 
 
-def test_files_are_rotated_by_size_and_only_so_many_kept(log_file: Path, clock: ManualClock) -> None:
+def test_i5_files_are_rotated_by_size_and_only_so_many_kept(log_file: Path, clock: ManualClock) -> None:
     settings = LogSettings(max_bytes=64 * 1024, keep=2)
 
     with logging_to(log_file, settings, clock=clock, on_terminal=False):

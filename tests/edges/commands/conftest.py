@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import pytest
 
 from orchestrator.app.parts import NoCheckpoints
-from orchestrator.commands.hearing.chat import receive_message
+from orchestrator.commands.hearing.receiving import receive_message
 from orchestrator.commands.running.batches import TurnBatch, give_batch, next_batch
 from orchestrator.commands.running.burial import bury
 from orchestrator.commands.running.remains import Remains

@@ -1,4 +1,4 @@
-"""One person under two ids: chats, rules, operators, bounds and words. Source: docs/agents.md section 6."""
+"""One person under two ids: chats, rules, operators, bounds and words. Source: agents.md section 6."""
 
 from typing import Any
 

@@ -294,7 +294,7 @@ async def test_whatever_ended_it_a_burial_leaves_no_message_behind(
     assert found.ended_at is not None
 
 
-async def test_a9_a_start_that_fails_holds_the_chat_and_says_so_at_the_third_time_and_when_it_is_over(
+async def test_a9_j10_a_start_that_fails_holds_the_chat_and_says_so_at_the_third_time_and_when_it_is_over(
     desk: Desk,
 ) -> None:
     """Case A9."""

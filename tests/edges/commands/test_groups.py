@@ -64,7 +64,7 @@ async def test_a_second_registration_names_the_first(desk: Desk, taken: dict[str
 
 
 @pytest.mark.parametrize("folder", ["Family", "global", "errors", "con", "a b", "../x", "", "x" * 65, "-x"])
-async def test_a_folder_keeps_the_rule_of_names(desk: Desk, folder: str) -> None:
+async def test_h3_a_folder_keeps_the_rule_of_names(desk: Desk, folder: str) -> None:
     with pytest.raises(InvalidRequest):
         await add_group(desk.services, HostCaller(), new(folder))
 
@@ -89,7 +89,7 @@ async def test_a_folder_that_exists_is_taken_over_only_on_wish_and_kept_as_it_is
     assert (existing / "workspace" / "MEMORY.md").exists()
 
 
-async def test_exactly_one_group_is_main(desk: Desk) -> None:
+async def test_j6_exactly_one_group_is_main(desk: Desk) -> None:
     """Case J6."""
     first = await add_group(desk.services, HostCaller(), new("one", Jid("console:1"), is_main=True))
     with pytest.raises(Conflict, match="one"):

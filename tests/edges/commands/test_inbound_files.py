@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.commands.groups.groups import NewGroup, add_group
-from orchestrator.commands.hearing.chat import receive_message
 from orchestrator.commands.hearing.inbound_files import operator_files
+from orchestrator.commands.hearing.receiving import receive_message
 from orchestrator.contracts.callers import HostCaller
 from orchestrator.contracts.errors import DovecoteError, ErrorCode, Unavailable
 from orchestrator.contracts.ids import Jid, MessageId

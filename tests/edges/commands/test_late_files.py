@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from orchestrator.commands.groups.groups import NewGroup, add_group
-from orchestrator.commands.hearing.chat import receive_message
-from orchestrator.commands.hearing.hearing import is_read
+from orchestrator.commands.hearing.judging import is_read
+from orchestrator.commands.hearing.receiving import receive_message
 from orchestrator.contracts.callers import HostCaller
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.messages import Change, ChangeKind, InboundMessage, ReceivedFile

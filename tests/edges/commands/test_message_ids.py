@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.commands.hearing.chat import receive_message
+from orchestrator.commands.hearing.receiving import receive_message
 from orchestrator.commands.saying.contacts import join_contacts
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.messages import Change, ChangeKind, ReceivedFile

@@ -1,4 +1,7 @@
-"""The operators' own command: run without a shell, told the text, ended in time. Source: contracts.md 4."""
+"""The operators' own command: run without a shell, told the text, ended in time.
+
+Source: contracts.md section 4.
+"""
 
 import asyncio
 import contextlib

@@ -58,7 +58,7 @@ def in_box(number: int, *, inode: int = 1) -> RequestKey:
     )
 
 
-async def test_a_message_to_another_chat_waits_and_is_asked_about_in_the_main_chat(
+async def test_h1_h9_a_message_to_another_chat_waits_and_is_asked_about_in_the_main_chat(
     main: Asker, club: Asker
 ) -> None:
     await main.set_rights(Rights.MEMBER)

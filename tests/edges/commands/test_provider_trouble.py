@@ -65,7 +65,7 @@ async def try_once(desk: Desk, number: int, **said: str | None) -> None:
         ("AGENT_ERROR", ProviderFailure.CREDENTIAL_REFUSED, Say.PROVIDER_REFUSES),
     ],
 )
-async def test_a11_b13_its_failures_are_one_sentence_no_tries_and_one_all_clear(
+async def test_a11_b13_j10_its_failures_are_one_sentence_no_tries_and_one_all_clear(
     code: str, failure: str | None, what: Say, desk: Desk
 ) -> None:
     """Cases A11, B13."""

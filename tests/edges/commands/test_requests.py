@@ -7,8 +7,10 @@ import pytest
 from orchestrator.commands.execute import execute_request, unwritten_replies
 from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, RequestId, TurnId
+from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.wire.chat_requests import SendMessage
 from orchestrator.contracts.wire.replies import Reply
+from orchestrator.core.wording import ENGLISH, Say
 from orchestrator.store import agents, requests
 from orchestrator.store.requests import RequestKey
 from orchestrator.store.transaction import Transaction
@@ -217,3 +219,56 @@ async def test_a_request_during_a_turn_counts_also_for_the_follow_up_that_may_ha
     await desk.die(held)
 
     assert await desk.statuses() == {"m-1": "settled", "m-2": "partial"}
+
+
+async def overlapping(desk: Desk) -> Agent:
+    """An agent in its first turn, to which a second one was given meanwhile."""
+    await desk.hear("m-1")
+    held = await desk.start_agent(turn="turn-1")
+    await desk.begin(held, "m-1", turn="turn-1")
+    await desk.hear("m-2")
+    await desk.feed(held, turn="turn-2", stem="1-a")
+    return held
+
+
+@pytest.mark.parametrize("silent", ["turn-1", "turn-2"])
+async def test_a_silent_turn_is_told_though_a_request_of_the_turn_beside_it_counts_for_it(
+    silent: str, desk: Desk
+) -> None:
+    held = await overlapping(desk)
+    await ask(desk, "paid 100 EUR")
+
+    for number in (1, 2):
+        if (turn := f"turn-{number}") != silent:
+            await desk.say(held, f"re {number}", turn=turn)
+        await desk.end(held, f"m-{number}", turn=turn)
+
+    assert await desk.statuses() == {"m-1": "settled", "m-2": "settled"}
+    assert (await desk.texts()).count(ENGLISH[Say.MAYBE_UNANSWERED]) == 1
+    assert ENGLISH[Say.EMPTY_ANSWER] not in await desk.texts()
+
+
+async def test_a_silent_turn_that_surely_did_something_is_an_answer_though_another_was_open_beside_it(
+    desk: Desk,
+) -> None:
+    await desk.hear("m-1")
+    held = await desk.start_agent(turn="turn-1")
+    await desk.begin(held, "m-1", turn="turn-1")
+    await ask(desk, "paid 100 EUR")
+    await desk.hear("m-2")
+    await desk.feed(held, turn="turn-2", stem="1-a")
+    await desk.end(held, "m-1", turn="turn-1")
+
+    assert await desk.statuses() == {"m-1": "settled", "m-2": "dispatched"}
+    assert await desk.texts() == ["paid 100 EUR"]
+
+
+async def test_a_request_of_a_turn_that_took_a_follow_up_in_is_its_answer(desk: Desk) -> None:
+    held = await overlapping(desk)
+    await desk.begin(held, "m-1", "m-2", turn="turn-1")
+    await ask(desk, "paid 100 EUR")
+
+    await desk.end(held, "m-1", "m-2", turn="turn-1")
+
+    assert await desk.statuses() == {"m-1": "settled", "m-2": "settled"}
+    assert await desk.texts() == ["paid 100 EUR"]

@@ -1,4 +1,4 @@
-"""Spawned agents that are started again after they ended by themselves. docs/agents.md section 2."""
+"""Spawned agents that are started again after they ended by themselves. agents.md section 2."""
 
 import hashlib
 from dataclasses import replace
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.commands.agents.lineage import agent_views, as_metadata
+from orchestrator.commands.agents.agent_views import agent_views, as_metadata
 from orchestrator.commands.running.burial import bury
 from orchestrator.commands.running.remains import Remains
 from orchestrator.commands.running.reserved import LOST, end_unwanted

@@ -164,7 +164,7 @@ async def test_a_follow_up_lowers_the_session_that_was_named_before(life: Life) 
     assert await life.session() == ("s-1", Rights.MEMBER)
 
 
-async def test_chatter_that_is_given_along_counts_as_much_as_a_trigger(life: Life) -> None:
+async def test_h9_chatter_that_is_given_along_counts_as_much_as_a_trigger(life: Life) -> None:
     await life.hear(ANN, "just talk")
     await life.hear(BOB)
 

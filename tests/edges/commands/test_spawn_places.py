@@ -1,4 +1,4 @@
-"""Where a spawned agent may work: paths are looked up first and judged then. Source: docs/agents.md 2."""
+"""Where a spawned agent may work: paths are looked up first and judged then. Source: agents.md section 2."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,7 @@
-"""What comes of a spawned agent: its texts, who wrote beside it, what its parent is told. agents.md 2."""
+"""What comes of a spawned agent: its texts, who wrote beside it, what its parent is told.
+
+Source: agents.md section 2.
+"""
 
 import os
 from dataclasses import replace

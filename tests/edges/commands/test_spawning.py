@@ -1,4 +1,4 @@
-"""Starting agents: what is made of a wish, and what is said at once. Source: docs/agents.md section 2."""
+"""Starting agents: what is made of a wish, and what is said at once. Source: agents.md section 2."""
 
 import asyncio
 from datetime import timedelta

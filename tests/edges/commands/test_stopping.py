@@ -1,4 +1,4 @@
-"""Stopping agents: the first phase, and what is said of the second. Source: docs/agents.md section 2."""
+"""Stopping agents: the first phase, and what is said of the second. Source: agents.md section 2."""
 
 import asyncio
 

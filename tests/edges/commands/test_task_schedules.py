@@ -1,4 +1,7 @@
-"""When a task runs, and what a rest, a change or a wish by hand does to that. Source: contracts.md 7."""
+"""When a task runs, and what a rest, a change or a wish by hand does to that.
+
+Source: contracts.md section 7.
+"""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

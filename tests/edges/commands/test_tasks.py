@@ -1,4 +1,4 @@
-"""The requests about tasks, and what they store. Source: contracts.md 4 and 7."""
+"""The requests about tasks, and what they store. Source: contracts.md section 4 and 7."""
 
 from dataclasses import replace
 from typing import Any

@@ -246,7 +246,9 @@ async def test_a_group_that_is_gone_leaves_its_figures(till: Till) -> None:
     assert (row["inputTokens"], await till.may_go_on()) == (11, True)
 
 
-async def test_a_conversation_too_long_is_replaced_told_once_and_the_message_runs_again(desk: Desk) -> None:
+async def test_i6_a_conversation_too_long_is_replaced_told_once_and_the_message_runs_again(
+    desk: Desk,
+) -> None:
     """Case I6."""
     await desk.hear("m-1")
     held = await desk.start_agent()

@@ -1,4 +1,4 @@
-"""Which directories agents may be given: proposed, allowed, refused. Source: docs/agents.md section 2."""
+"""Which directories agents may be given: proposed, allowed, refused. Source: agents.md section 2."""
 
 from pathlib import Path
 

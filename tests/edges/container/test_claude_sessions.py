@@ -99,7 +99,7 @@ def test_of_a_long_conversation_the_newest_words_are_kept(projects: Path, sessio
     assert words == ["They: message 998", "They: message 999"]
 
 
-def test_the_newest_are_kept_within_both_bounds_and_the_one_in_use_beside_them(
+def test_i4_the_newest_are_kept_within_both_bounds_and_the_one_in_use_beside_them(
     projects: Path, sessions: ClaudeSessions
 ) -> None:
     for age_s, name in enumerate(["newest", "second", "third", "fourth", "used"]):

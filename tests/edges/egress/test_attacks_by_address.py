@@ -50,7 +50,7 @@ _ELSEWHERE = [
 
 
 @pytest.mark.parametrize("authority", _ELSEWHERE)
-async def test_only_a_listed_name_and_port_is_ever_looked_up(world: World, authority: str) -> None:
+async def test_h1_only_a_listed_name_and_port_is_ever_looked_up(world: World, authority: str) -> None:
     door = await world.proxy.open(POLICY)
 
     answer = await asked(door, request("CONNECT", authority))

@@ -1,4 +1,7 @@
-"""A container that outlived the orchestrator that started it is taken over by the next one. agents.md 2."""
+"""A container that outlived the orchestrator that started it is taken over by the next one.
+
+Source: agents.md section 2.
+"""
 
 from collections.abc import AsyncIterator
 

@@ -1,4 +1,7 @@
-"""What is mounted out of a tree that other agents write is what was meant, or nothing. agents.md 2."""
+"""What is mounted out of a tree that other agents write is what was meant, or nothing.
+
+Source: agents.md section 2.
+"""
 
 import os
 from pathlib import Path

@@ -156,7 +156,7 @@ names = st.sampled_from(
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200, database=None)
 @given(environment=st.dictionaries(names, st.text(max_size=12)), text=st.text(max_size=40))
-def test_no_file_and_no_environment_breaks_the_loading_but_by_a_sentence(
+def test_j11_no_file_and_no_environment_breaks_the_loading_but_by_a_sentence(
     tmp_path: Path, environment: dict[str, str], text: str
 ) -> None:
     (tmp_path / "dovecote.toml").write_bytes(text.encode("utf-8", "surrogatepass"))

@@ -127,7 +127,7 @@ async def test_a_wake_comes_after_the_commit_and_never_for_what_was_undone(tmp_p
         other.close()
 
     def undone(tx: Transaction) -> None:
-        tx.wake(Topic.MESSAGES)
+        tx.wake(Topic.WORK)
         raise ValueError
 
     def done(tx: Transaction) -> None:

@@ -1,4 +1,4 @@
-"""What an agent changed, seen by comparing its files before and after. docs/agents.md section 2."""
+"""What an agent changed, seen by comparing its files before and after. agents.md section 2."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""The paths that a spawned agent may write, looked up in a workspace that others write too. agents.md 2."""
+"""The paths that a spawned agent may write, looked up in a workspace that others write too.
+
+Source: agents.md section 2.
+"""
 
 import os
 from pathlib import Path

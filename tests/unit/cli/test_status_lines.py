@@ -67,7 +67,7 @@ BUSY = Standing(
 )
 
 
-def test_all_that_goes_on_is_on_the_screen() -> None:
+def test_j1_j6_all_that_goes_on_is_on_the_screen() -> None:
     report = StatusReport(
         version="0.1.0", standing=BUSY, troubles={"whatsapp": "no network", "event feed": "x"}, refused=3
     )

@@ -1,4 +1,4 @@
-"""Agents that outlived an earlier process. docs/agents.md section 2."""
+"""Agents that outlived an earlier process. agents.md section 2."""
 
 import pytest
 

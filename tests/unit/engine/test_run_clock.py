@@ -274,7 +274,7 @@ def test_the_end_of_a_turn_ends_its_wait() -> None:
     assert not clock.is_waiting
 
 
-def test_idleness_stands_still_while_children_live() -> None:
+def test_l1_idleness_stands_still_while_children_live() -> None:
     clock = idle()
     clock.set_children(100, live=True)
     assert clock.has_children

@@ -1,4 +1,7 @@
-"""How a program is ended: kindly as far as it lets us, and nothing of it is left. Source: agents.md 4."""
+"""How a program is ended: kindly as far as it lets us, and nothing of it is left.
+
+Source: agents.md section 4.
+"""
 
 import asyncio
 import os

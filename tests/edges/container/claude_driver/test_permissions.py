@@ -95,7 +95,7 @@ async def test_who_may_do_nothing_is_offered_our_tools_and_no_others(claude: Cla
     assert {name for name in offered if not name.startswith("mcp__dovecote__")} == set()
 
 
-async def test_tools_that_outlive_a_turn_or_reach_the_network_are_not_offered(claude: ClaudeHome) -> None:
+async def test_l4_tools_that_outlive_a_turn_or_reach_the_network_are_not_offered(claude: ClaudeHome) -> None:
     async with claude.running() as running:
         await running.give(asked("hello"))
         await running.until_ended(1)

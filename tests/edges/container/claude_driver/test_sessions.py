@@ -78,7 +78,9 @@ async def twice(claude: ClaudeHome, **more: object) -> tuple[list[str], list[str
         return running.texts[said:], sessions
 
 
-async def test_a_session_over_its_size_is_replaced_by_one_with_the_models_summary(claude: ClaudeHome) -> None:
+async def test_i2_a_session_over_its_size_is_replaced_by_one_with_the_models_summary(
+    claude: ClaudeHome,
+) -> None:
     claude.model.play(
         Rule(text="Our conversation ends here", steps=(Say(text="They have a cat named Momo."),)),
         Rule(text="what is my cat", steps=(Say(text="Momo."),)),
@@ -106,7 +108,7 @@ async def test_where_the_model_gives_no_summary_the_last_words_stand_in(claude: 
     assert "my cat is called Momo" in claude.model.model_calls[-1].body.decode()
 
 
-async def test_a_conversation_that_is_too_long_for_the_model_goes_on_in_a_fresh_one(
+async def test_i6_a_conversation_that_is_too_long_for_the_model_goes_on_in_a_fresh_one(
     claude: ClaudeHome,
 ) -> None:
     claude.model.play(
@@ -137,7 +139,7 @@ async def test_a_message_that_is_too_long_by_itself_fails_with_that_reason(claud
     assert running.texts == []
 
 
-async def test_old_transcripts_are_removed_beyond_the_number_that_is_kept(claude: ClaudeHome) -> None:
+async def test_i4_old_transcripts_are_removed_beyond_the_number_that_is_kept(claude: ClaudeHome) -> None:
     directory = claude.configuration / "projects" / "older"
     directory.mkdir(parents=True)
     for age_s in (10, 20, 30):

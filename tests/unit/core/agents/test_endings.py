@@ -1,4 +1,4 @@
-"""How a spawned agent ended. docs/agents.md section 2."""
+"""How a spawned agent ended. agents.md section 2."""
 
 import pytest
 

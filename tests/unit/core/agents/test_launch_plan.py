@@ -85,7 +85,7 @@ def test_what_lies_over_another_mount_comes_after_it() -> None:
         seen.append(target)
 
 
-def test_the_operators_file_beside_the_workspace_is_not_mounted() -> None:
+def test_h4_the_operators_file_beside_the_workspace_is_not_mounted() -> None:
     sources = {mount.source for mount in agent_mounts(PLACES)}
 
     assert not any(Path("/home/d/groups/kitchen/AGENT.md").is_relative_to(source) for source in sources)

@@ -116,7 +116,7 @@ def test_a_later_layer_adds_to_variables_and_replaces_the_rest() -> None:
     assert provider.environment["DISABLE_AUTOUPDATER"] == "1"
 
 
-def test_a_provider_of_ones_own_extends_another() -> None:
+def test_j13_a_provider_of_ones_own_extends_another() -> None:
     text = '[local]\nextends = "openai-compatible"\nbase_url = "http://127.0.0.1:11434/v1"\nmodel = "qwen3"'
     provider = merged(text).named("local")
 
@@ -127,7 +127,7 @@ def test_a_provider_of_ones_own_extends_another() -> None:
     assert not provider.slots[0].is_required
 
 
-def test_a_whole_provider_can_be_written_out() -> None:
+def test_j13_a_whole_provider_can_be_written_out() -> None:
     text = """
 [mine]
 driver = "acp"

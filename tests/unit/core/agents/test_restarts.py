@@ -1,4 +1,4 @@
-"""Whether a spawned agent is started again, and when. docs/agents.md section 2."""
+"""Whether a spawned agent is started again, and when. agents.md section 2."""
 
 from datetime import timedelta
 

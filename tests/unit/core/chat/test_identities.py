@@ -1,4 +1,4 @@
-"""One person under two ids, and the one chat that both lead to. Source: docs/agents.md section 6."""
+"""One person under two ids, and the one chat that both lead to. Source: agents.md section 6."""
 
 import pytest
 from hypothesis import given

@@ -30,7 +30,7 @@ CAT = Mention(token="@98", jid=Jid("98@lid"))
         ("@4919\nhello", "@Andy\nhello"),
     ],
 )
-def test_our_own_account_is_called_by_the_assistants_name(text: str, expected: str) -> None:
+def test_j4_our_own_account_is_called_by_the_assistants_name(text: str, expected: str) -> None:
     assert with_our_name(inbound(text=text, mentions=(US,)), "Andy").text == expected
 
 

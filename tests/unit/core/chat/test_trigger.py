@@ -95,7 +95,7 @@ def test_letters_are_compared_in_their_normal_form_and_without_case() -> None:
 
 
 @pytest.mark.parametrize("name", ["C++", "J.A.R.V.I.S.", "Mr (Big)", "what?", "a|b", "$", "Dr. Who", "[x]"])
-def test_the_default_trigger_is_a_plain_word_whatever_the_name_is(name: str) -> None:
+def test_j11_the_default_trigger_is_a_plain_word_whatever_the_name_is(name: str) -> None:
     trigger = at_start(default_trigger(name), name=name)
 
     assert trigger.matches(f"@{name} hello")
@@ -140,7 +140,7 @@ def test_anything_else_is_an_expression_as_it_stands(expression: str, text: str,
         (r"help\s+me", "could you HELP  me", True),
     ],
 )
-def test_a_trigger_may_count_anywhere(trigger: str, text: str, is_match: bool) -> None:
+def test_j4_a_trigger_may_count_anywhere(trigger: str, text: str, is_match: bool) -> None:
     assert anywhere(trigger).matches(text) is is_match
 
 
@@ -247,7 +247,7 @@ def test_else_only_the_groups_own_trigger_wakes() -> None:
     assert wakes(other, "@Bob hi", quoted=None)
 
 
-def test_the_position_of_the_group_counts() -> None:
+def test_j4_the_position_of_the_group_counts() -> None:
     somewhere = replace(group(), trigger_position=TriggerPosition.ANYWHERE)
 
     assert wakes(somewhere, "hi @Andy", quoted=None)

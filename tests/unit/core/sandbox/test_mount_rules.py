@@ -105,7 +105,7 @@ def test_a_directory_that_is_not_there_is_named() -> None:
     assert "'/srv/none', is not there" in refusal("/srv/none", resolved=None)
 
 
-def test_of_a_file_the_directory_that_holds_it_is_named() -> None:
+def test_h7_of_a_file_the_directory_that_holds_it_is_named() -> None:
     said = refusal("/srv/photos/one.jpg", is_directory=False)
 
     assert "is a file" in said
@@ -143,7 +143,7 @@ def test_the_list_may_refuse_more_names() -> None:
         ('[[roots]]\npath = "/srv"\nread_write = "yes"', "roots[0].read_write"),
     ],
 )
-def test_a_wrong_list_is_refused_by_its_field(text: str, field: str) -> None:
+def test_h7_a_wrong_list_is_refused_by_its_field(text: str, field: str) -> None:
     with pytest.raises(InvalidSettings) as refused:
         parse_allowlist(text, where="mounts.toml")
 

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from orchestrator.commands.agents.lineage import agent_views, as_metadata, as_tree, tree_list, tree_view
+from orchestrator.commands.agents.agent_views import agent_views, as_metadata, as_tree, tree_list, tree_view
 from orchestrator.contracts.callers import KeyCaller, OperatorCaller, caller_of
 from orchestrator.contracts.ids import AgentId, RunId
 from orchestrator.contracts.records.agents import AgentStatus

@@ -1,4 +1,4 @@
-"""How agents stand, one by one and as trees; shapes as in seed 000. Source: docs/agents.md section 2."""
+"""How agents stand, one by one and as trees; shapes as in seed 000. Source: agents.md section 2."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -7,8 +7,8 @@ from typing import Final
 import structlog
 
 from orchestrator.commands.hearing.changes import take_change
-from orchestrator.commands.hearing.hearing import hear
 from orchestrator.commands.hearing.inbound_files import take_back_unstored, with_attachments
+from orchestrator.commands.hearing.judging import hear
 from orchestrator.commands.hearing.late_files import take_late_files
 from orchestrator.commands.hearing.message_ids import with_own_id
 from orchestrator.commands.hearing.said_words import do_word
@@ -141,7 +141,7 @@ def _store(
     remember_name(tx, message)
     status = MESSAGE.after(MESSAGE.start, MessageEvent.PASSED_OVER) if heard.is_word else MESSAGE.start
     seq = messages.add(tx, message, role=heard.role, is_trigger=heard.is_trigger, status=status, at=at)
-    tx.wake(Topic.MESSAGES)
+    tx.wake(Topic.WORK)
     chars = len(message.text)
     _log.info("message.stored", chat=message.chat_jid, seq=seq, chars=chars, trigger=heard.is_trigger)
     return None if seq is None or heard.word is None else _spoken(tx, message, heard.word, seq)
