@@ -7,7 +7,8 @@ from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.ids import BoxName
 from orchestrator.contracts.wire.boxes import MESSAGES
 from orchestrator.ipc.box import Box
-from orchestrator.ipc.intake import ALL_DIRECTORIES, Intake
+from orchestrator.ipc.choosing import ALL_DIRECTORIES
+from orchestrator.ipc.intake import Intake
 
 _MESSAGES: Final = frozenset({MESSAGES})
 

@@ -4,7 +4,6 @@ Source: contracts.md section 3.
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Executor
 from functools import partial
@@ -21,6 +20,7 @@ from orchestrator.contracts.wire.boxes import REQUEST_DIRECTORIES
 from orchestrator.core.batch_size import LEAST, batch_size
 from orchestrator.ipc.box import Box
 from orchestrator.ipc.bulk import Bulk
+from orchestrator.ipc.choosing import ALL_DIRECTORIES, FEW, MAX_QUICK, choose, quick_ones
 from orchestrator.ipc.desk import Desk
 from orchestrator.ipc.hints import Place
 from orchestrator.ipc.lane import IntakeLimits, Lane
@@ -33,7 +33,6 @@ from orchestrator.ipc.threads import in_thread
 
 _log = structlog.get_logger(__name__)
 
-ALL_DIRECTORIES: Final = frozenset(REQUEST_DIRECTORIES)
 _AT_LEAST_S: Final = 0.001
 _TROUBLE_S: Final = 10.0
 """So long a dead agent's box waits until it can be read."""
@@ -53,9 +52,6 @@ _LONG_AT_ONCE: Final = 2
 """So many boxes are dealt with beside the others; more would take the threads that starts of agents need."""
 _FORGET_AFTER_S: Final = 0.2
 """A commit of its own, for which a request that comes meanwhile would have to wait."""
-_FEW: Final = 3
-_MAX_QUICK: Final = 5
-"""So many boxes of few files overtake full ones; where there are more, they are the batch."""
 
 
 class Intake:
@@ -281,7 +277,7 @@ class Intake:
 
     def _take_beside(self, candidates: Sequence[Candidate], beside: asyncio.TaskGroup) -> None:
         """Boxes of few files do not wait for those of many."""
-        quick = _quick_ones(candidates)
+        quick = quick_ones(candidates)
         for lane in quick:
             own = [each for each in candidates if each.lane is lane]
             self._begin_apart(lane, self._take_few(own), beside)
@@ -298,7 +294,7 @@ class Intake:
             if lane.ready_at <= now and lane.is_idle.is_set() and not lane.has_under_way
         ]
         await self._list(ready, ALL_DIRECTORIES, now)
-        return [lane for lane in ready if lane.waiting(ALL_DIRECTORIES) <= _FEW][:_MAX_QUICK]
+        return [lane for lane in ready if lane.waiting(ALL_DIRECTORIES) <= FEW][:MAX_QUICK]
 
     async def _take_few(self, candidates: Sequence[Candidate]) -> None:
         items = await self._taker.read(candidates, is_last=False, are_many=False)
@@ -353,37 +349,13 @@ class Intake:
                 self.report(lane, f"A directory was made in {directory}/, where only files belong.")
 
     def _choose(self, lanes: Sequence[Lane], only: frozenset[str], now: float) -> list[Candidate]:
-        """One file a box and round, until the batch is full; boxes that got none are first next time."""
-        waiting = {lane: count for lane in lanes if (count := lane.waiting(only))}
-        room = batch_size(sum(waiting.values()), self._bulk.pace)
-        chosen: list[Candidate] = []
-        running = list(waiting)
-        while running and len(chosen) < room:
-            still: list[Lane] = []
-            for lane in running:
-                if len(chosen) == room or not lane.take_token(now, per_minute=self._limits.per_minute):
-                    continue
-                place = lane.next_name(only)
-                assert place is not None  # only boxes with waiting names run
-                chosen.append(Candidate.of(lane, *place))
-                waiting[lane] -= 1
-                if waiting[lane]:
-                    still.append(lane)
-            running = still
+        """The next batch; boxes that got none are first next time."""
+        room = batch_size(sum(lane.waiting(only) for lane in lanes), self._bulk.pace)
+        chosen = choose(lanes, only, now, room=room, per_minute=self._limits.per_minute)
         for name in dict.fromkeys(candidate.lane.box.name for candidate in chosen):
             if name in self._lanes:
                 self._lanes[name] = self._lanes.pop(name)
         return chosen
-
-
-def _quick_ones(candidates: Sequence[Candidate]) -> frozenset[Lane]:
-    counts = Counter(each.lane for each in candidates)
-    quick = [
-        lane
-        for lane, count in counts.items()
-        if count <= _FEW and not lane.has_under_way and not lane.waiting(ALL_DIRECTORIES)
-    ]
-    return frozenset(quick if len(quick) <= _MAX_QUICK else ())
 
 
 def _takes_long(item: Item) -> bool:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.contracts.wire.boxes import MESSAGES, REPLIES
+from orchestrator.ipc.choosing import AT_A_TIME
 from orchestrator.ipc.lane import IntakeLimits
 from orchestrator.store import groups, outbox, requests
 from orchestrator.store.database import CACHED_STATEMENTS, MAX_GROUP
@@ -171,9 +172,12 @@ def _floor_s(store: sqlite3.Connection, *, first: int, with_replies: bool) -> fl
             (box / REPLIES).mkdir()
         _fill([box / MESSAGES for box in boxes], first=first, with_replies=with_replies)
         names = [sorted(os.listdir(box / MESSAGES)) for box in boxes]
-        # One a box in turn, as who is fair to all must take them.
+        # In the order of the product, as who is fair to all must take them.
         waiting = [
-            (str(box), name) for row in zip(*names, strict=True) for box, name in zip(boxes, row, strict=True)
+            (str(box), name)
+            for at in range(0, len(names[0]), AT_A_TIME)
+            for box, all_of_it in zip(boxes, names, strict=True)
+            for name in all_of_it[at : at + AT_A_TIME]
         ]
         began = time.monotonic()
         for at in range(0, len(waiting), MAX_GROUP):
