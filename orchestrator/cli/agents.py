@@ -1,4 +1,7 @@
-"""`dovecote agent check` and `dovecote provider list`: what the next start would find."""
+"""`dovecote agent check` and `dovecote provider list`: what the next start would find.
+
+The words that show and stop agents are in `agent_trees`.
+"""
 
 import asyncio
 import json

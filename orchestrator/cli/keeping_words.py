@@ -64,11 +64,11 @@ def service_status(of_system: OfSystem = False, as_json: AsJson = False) -> None
 
 
 @service_app.command("uninstall")
-def service_uninstall(of_system: OfSystem = False) -> None:
-    """Stop the service and remove it; the home stays as it is."""
+def service_uninstall(of_system: OfSystem = False, home: Home = None) -> None:
+    """Stop the service of a home and remove it; the home stays as it is."""
     from orchestrator.cli.service import run_uninstall
 
-    run_uninstall(of_system=of_system)
+    run_uninstall(home, of_system=of_system)
 
 
 def backup(

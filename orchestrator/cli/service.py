@@ -8,16 +8,17 @@ from typing import Final
 
 from orchestrator.cli.home import open_home
 from orchestrator.commands.keeping.service_units import (
-    Manager,
+    Systemd,
     install,
+    machine_systemd,
     service_state,
-    system_manager,
     uninstall,
     unit_for,
-    user_manager,
+    user_systemd,
 )
 from orchestrator.contracts.errors import NotFound
 from orchestrator.core.service_unit import UNIT_NAME
+from orchestrator.settings.loading import home_here
 
 _OURS: Final = "DOVECOTE_"
 _KNOWN: Final = frozenset({"DOVECOTE_HOME"})
@@ -26,51 +27,51 @@ _KNOWN: Final = frozenset({"DOVECOTE_HOME"})
 def run_install(home_option: Path | None, *, of_system: bool, only_print: bool) -> None:
     """Install and start it, or only show what would be written. Raises DovecoteError."""
     home = open_home(home_option)
-    manager = _manager(of_system=of_system)
+    systemd = _systemd(of_system=of_system)
     place = home.paths.home
     if not place.is_dir():
         raise NotFound(
             f"There is no folder {place}.", suggestion="Make it, or name another home with --home."
         )
-    text = unit_for(place, manager, grace_s=home.settings.shutdown_grace_s, environment=os.environ)
+    text = unit_for(place, systemd, grace_s=home.settings.shutdown_grace_s, environment=os.environ)
     if only_print:
         print(text, end="")
         return
-    install(place, manager, text)
-    print(f"{manager.unit} serves {place}, now and at each boot.")
+    install(place, systemd, text)
+    print(f"{systemd.unit} serves {place}, now and at each boot.")
     unseen = sorted(name for name in os.environ if name.startswith(_OURS) and name not in _KNOWN)
     if unseen:
         print(f"The service does not see {', '.join(unseen)} of this shell: use dovecote.toml.")
-    flag = "" if manager.is_system else " --user"
+    flag = "" if systemd.is_system else " --user"
     print(f"Its log: journalctl{flag} -u {UNIT_NAME}, and the rotated files in {home.paths.logs}.")
-    _tell_of_lingering(manager)
+    _tell_of_lingering(systemd)
 
 
 def run_status(*, of_system: bool, as_json: bool) -> int:
     """The exit code: 0 if it runs."""
-    manager = _manager(of_system=of_system)
-    state = service_state(manager)
+    systemd = _systemd(of_system=of_system)
+    state = service_state(systemd)
     if as_json:
         print(json.dumps(asdict(state) | {"unit": str(state.unit)}, indent=2))
     elif state.home is None:
         print("There is no service. Make one: dovecote service install")
     else:
         print(f"{state.unit} serves {state.home}: {state.active}, {state.enabled}.")
-        _tell_of_lingering(manager)
+        _tell_of_lingering(systemd)
     return 0 if state.active == "active" else 1
 
 
-def run_uninstall(*, of_system: bool) -> None:
-    """Stop and remove it. Raises DovecoteError."""
-    manager = _manager(of_system=of_system)
-    uninstall(manager)
-    print(f"{manager.unit} is gone, and what it ran has stopped. The home stays.")
+def run_uninstall(home_option: Path | None, *, of_system: bool) -> None:
+    """Stop and remove that of this home. Raises DovecoteError."""
+    systemd = _systemd(of_system=of_system)
+    uninstall(home_here(home_option), systemd)
+    print(f"{systemd.unit} is gone, and what it ran has stopped. The home stays.")
 
 
-def _manager(*, of_system: bool) -> Manager:
-    return system_manager() if of_system else user_manager(os.environ)
+def _systemd(*, of_system: bool) -> Systemd:
+    return machine_systemd() if of_system else user_systemd(os.environ)
 
 
-def _tell_of_lingering(manager: Manager) -> None:
-    if service_state(manager).is_lingering is False:
+def _tell_of_lingering(systemd: Systemd) -> None:
+    if service_state(systemd).is_lingering is False:
         print("It ends when you log out. To let it go on: loginctl enable-linger")

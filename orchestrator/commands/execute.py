@@ -12,6 +12,8 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
+import structlog
+
 from orchestrator.commands.catalog import CATALOG
 from orchestrator.commands.command import Context, Refusal
 from orchestrator.commands.proposals import Wish, propose
@@ -26,6 +28,8 @@ from orchestrator.core.authority import allow
 from orchestrator.store import agents, groups, requests
 from orchestrator.store.requests import Answered, RequestKey
 from orchestrator.store.transaction import Transaction
+
+_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,8 +135,14 @@ async def _prepare(services: Services, batch: Sequence[Asked]) -> list[Any]:
 
 
 async def _release(services: Services, asked: Asked, prepared: Any) -> None:
-    if not isinstance(prepared, _Unprepared):
+    """Give up what was prepared. A fault in that is logged: it may not hide why it had to be given up."""
+    if isinstance(prepared, _Unprepared):
+        return
+    try:
         await CATALOG[type(asked.request)].release(services, prepared)
+    # What stays of it is swept at the next start, like that of a crash.
+    except Exception as fault:
+        _log.error("request.not_released", box=asked.key.box, file=asked.key.name, exc_info=fault)
 
 
 async def _finished(

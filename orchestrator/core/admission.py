@@ -9,17 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from orchestrator.contracts.ids import GroupFolder
-
 _MOST_KEPT: Final = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """A group with work. since_seq: its oldest waiting message. last_served: a counter that grows with
-    each admission; 0 is never. tree: of a spawned agent; None: it holds a chat or is a task."""
+    """Work of one key: what has the same key takes turns. since_seq: its oldest waiting message. last_served:
+    a counter that grows with each admission; 0 is never. tree: of a spawned agent; None: it holds a chat or
+    is a task."""
 
-    group: GroupFolder
+    key: str
     since_seq: int
     last_served: int
     tree: str | None = None
@@ -27,11 +26,11 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Live:
-    """A group's running agent. is_busy: it is in a turn, and holds a running slot unless is_waiting: that
+    """The running agent of a key. is_busy: it is in a turn, and holds a running slot unless is_waiting: that
     turn waits for a person or an agent. idle_since: seconds on a growing clock. has_children: they would end
     with it, so it is not closed for others. tree: that it belongs to."""
 
-    group: GroupFolder
+    key: str
     is_busy: bool
     idle_since: float | None
     is_waiting: bool = False
@@ -48,9 +47,9 @@ class Live:
 class Decision:
     """What to do now, each in its order. start: new agents. feed: follow-ups. close: idle agents."""
 
-    start: tuple[GroupFolder, ...]
-    feed: tuple[GroupFolder, ...]
-    close: tuple[GroupFolder, ...]
+    start: tuple[str, ...]
+    feed: tuple[str, ...]
+    close: tuple[str, ...]
 
 
 def choose(waiting: Sequence[Waiting], live: Sequence[Live], *, max_running: int, max_live: int) -> Decision:
@@ -78,12 +77,12 @@ class _Choice:
     def __init__(
         self, order: Sequence[Waiting], live: Sequence[Live], *, max_running: int, max_live: int
     ) -> None:
-        self.start = list[GroupFolder]()
-        self.feed = list[GroupFolder]()
-        self.close = list[GroupFolder]()
+        self.start = list[str]()
+        self.feed = list[str]()
+        self.close = list[str]()
         self._max_running, self._max_live = max_running, max_live
-        self._agents = {agent.group: agent for agent in live}
-        self._closable = _closable(self._agents, [entry.group for entry in order])
+        self._agents = {agent.key: agent for agent in live}
+        self._closable = _closable(self._agents, [entry.key for entry in order])
         self._free_running = max_running - sum(agent.is_at_work for agent in live)
         self._free_live = max_live - len(self._agents)
         self._of_tree = Counter(agent.tree for agent in live)
@@ -92,21 +91,21 @@ class _Choice:
     def left(self, order: Sequence[Waiting]) -> list[Waiting]:
         """Those that nothing was decided for."""
         served = {*self.start, *self.feed}
-        return [entry for entry in order if entry.group not in served]
+        return [entry for entry in order if entry.key not in served]
 
     def take(self, entry: Waiting, *, is_shared: bool) -> bool:
         """Decide for one that waits; False if it is put off for others. is_shared: others wait as well."""
-        agent = self._agents.get(entry.group)
+        agent = self._agents.get(entry.key)
         if agent is not None and agent.is_busy:
-            self.feed.append(entry.group)
+            self.feed.append(entry.key)
             return True
-        if self._free_running <= 0 or entry.group in self.close:
+        if self._free_running <= 0 or entry.key in self.close:
             return True
         if agent is None and not self._may_start(entry, is_shared=is_shared):
             return False
         if agent is not None:
-            self.feed.append(entry.group)
-            self._closable = [group for group in self._closable if group != entry.group]
+            self.feed.append(entry.key)
+            self._closable = [key for key in self._closable if key != entry.key]
         elif self._free_live > 0:
             self._start(entry)
         elif self._closable:
@@ -117,7 +116,7 @@ class _Choice:
         return True
 
     def _start(self, entry: Waiting) -> None:
-        self.start.append(entry.group)
+        self.start.append(entry.key)
         self._free_live -= 1
         self._of_tree[entry.tree] += 1
         self._at_work[entry.tree] += 1
@@ -140,12 +139,12 @@ def _kept_for_chats(max_live: int) -> int:
     return min(_MOST_KEPT, max_live // 5)
 
 
-def _closable(agents: Mapping[GroupFolder, Live], order: Sequence[GroupFolder]) -> list[GroupFolder]:
+def _closable(agents: Mapping[str, Live], order: Sequence[str]) -> list[str]:
     """The idle agents, in the order in which they may go: the longest idle first, and only then those
     that somebody waits for, the last in the order first. Without these a group could be kept out by
     chats that are never quiet."""
     idle = [agent for agent in agents.values() if not agent.is_busy and not agent.has_children]
-    unwanted = [agent for agent in idle if agent.group not in order]
+    unwanted = [agent for agent in idle if agent.key not in order]
     longest_first = sorted(unwanted, key=lambda agent: agent.idle_since or 0.0)
-    wanted = {agent.group for agent in idle} & set(order)
-    return [agent.group for agent in longest_first] + [group for group in reversed(order) if group in wanted]
+    wanted = {agent.key for agent in idle} & set(order)
+    return [agent.key for agent in longest_first] + [key for key in reversed(order) if key in wanted]

@@ -14,6 +14,8 @@ from orchestrator.contracts.errors import InvalidRequest
 UNIT_NAME: Final = "dovecote.service"
 _BEYOND_GRACE_S: Final = 40
 """What a stop takes beside the grace that turns are given: agents are killed, the outbox is flushed."""
+ANSWER_S: Final = 60.0
+"""What systemd is given for an answer, beyond what it waits for."""
 _FILES: Final = 65_536
 
 
@@ -72,10 +74,24 @@ def unit_text(unit: ServiceUnit) -> str:
 
 def home_of(text: str) -> str | None:
     """The home that a unit's text serves; None if it is not one of ours."""
-    if "Description=Dovecote" not in text:
+    serves = any(' "serve" "--home" ' in line for line in _values(text, "ExecStart"))
+    if not serves or not any(each.startswith("Dovecote") for each in _values(text, "Description")):
         return None
-    found = [line for line in text.splitlines() if line.startswith("WorkingDirectory=")]
-    return found[0].removeprefix("WorkingDirectory=").replace("%%", "%") if found else None
+    found = _values(text, "WorkingDirectory")
+    return found[0].replace("%%", "%") if found else None
+
+
+def change_within_s(text: str) -> float | None:
+    """How long systemd may take to stop or restart what a unit's text says; None: as long as it takes."""
+    found = _values(text, "TimeoutStopSec")
+    if not found or not (found[-1].isascii() and found[-1].isdigit()):
+        return None  # an operator's own: systemd keeps that
+    return int(found[-1]) + ANSWER_S
+
+
+def _values(text: str, name: str) -> list[str]:
+    prefix = f"{name}="
+    return [line.removeprefix(prefix) for line in text.splitlines() if line.startswith(prefix)]
 
 
 def _word(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What an agent prints beside its answers: one rotated file a group, bounded whatever it prints."""
+"""What an agent prints beside its answers: one rotated file a group or helper, bounded whatever it prints."""
 
 import asyncio
 import logging

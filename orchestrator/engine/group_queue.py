@@ -245,7 +245,7 @@ def _work(services: Services, waiting: WaitingWork) -> Work:
 
 def _waiting(work: WaitingWork) -> Waiting:
     return Waiting(
-        group=GroupFolder(work.key),
+        key=work.key,
         since_seq=work.since,
         last_served=work.last_served,
         tree=None if work.spawned is None else work.spawned.agent.tree_id,
@@ -255,7 +255,7 @@ def _waiting(work: WaitingWork) -> Waiting:
 def _live(run: AgentRun) -> Live:
     clock = run.state.clock
     return Live(
-        group=GroupFolder(run.state.work.key),
+        key=run.state.work.key,
         is_busy=clock.is_busy,
         idle_since=clock.idle_since,
         is_waiting=clock.is_waiting,

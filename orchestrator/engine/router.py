@@ -1,4 +1,4 @@
-"""From stored messages to work: which chats want a turn now, and which runs nobody wants any more."""
+"""From what is stored to work: which chats, tasks and spawns want an agent now, and which no more."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What an agent is started for: the messages of a chat, or one run of a task."""
+"""What an agent is started for: the messages of a chat, or one run of a task; a spawn is `child_work`."""
 
 from dataclasses import dataclass, replace
 from typing import Protocol

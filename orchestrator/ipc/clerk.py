@@ -1,4 +1,4 @@
-"""The clerk: a program of ours that writes replies and takes request files away while many come.
+"""The clerk: a program of ours that reads request files, writes replies and takes files away while many come.
 
 It is told what to do over one line, and ends when that does. Killed anywhere it has done no harm: what it
 did not report is done again, and the files that still wait for their removal go at the next start.

@@ -1,4 +1,4 @@
-"""Where the ends of requests are done: in a thread, or by the clerk while many come."""
+"""Where files of requests are read, answered and taken away: in a thread, or by the clerk while many come."""
 
 import asyncio
 from collections.abc import Callable, Sequence

@@ -3,10 +3,11 @@
 A backup is a gzipped tar of paths below the home, with `manifest.json` as its last member.
 """
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from orchestrator.contracts.errors import InvalidRequest
 
@@ -31,6 +32,7 @@ SECRET_PIECES: Final = ("data/store/secrets", "data/store/keys", "data/store/ope
 """Whoever has these is the operator, his providers' customer and his WhatsApp account."""
 MAX_MANIFEST_BYTES: Final = 256 * 1024**2
 NAMED_LEFT_OUT: Final = 1_000
+_PIECE_BYTES: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +66,15 @@ class Manifest:
     def size_bytes(self) -> int:
         """Of all files together, unpacked."""
         return sum(each.size_bytes for each in self.members.values())
+
+
+def copy_member(read: IO[bytes], target: IO[bytes]) -> Member:
+    """Copy one to its end; what the manifest says of it. Blocks. Raises OSError."""
+    digest, size = hashlib.sha256(), 0
+    while piece := read.read(_PIECE_BYTES):
+        digest.update(piece)
+        size += target.write(piece)
+    return Member(sha256=digest.hexdigest(), size_bytes=size)
 
 
 def to_bytes(manifest: Manifest) -> bytes:

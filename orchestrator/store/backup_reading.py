@@ -3,11 +3,9 @@
 A backup may come from anywhere: links, devices, odd paths and what its manifest does not name are refused.
 """
 
-import hashlib
 import os
 import tarfile
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Final, Protocol
 
@@ -18,11 +16,11 @@ from orchestrator.store.backup_manifest import (
     Manifest,
     Member,
     check_name,
+    copy_member,
     damaged,
     parse_manifest,
 )
 
-_PIECE_BYTES: Final = 1 << 20
 _MODE_BITS: Final = 0o777
 
 
@@ -102,19 +100,14 @@ def _take(tar: tarfile.TarFile, info: tarfile.TarInfo, place: Place) -> Member |
         return None
     if not info.isreg() or info.issparse():
         raise damaged(f"{info.name[:200]!r} is neither a file nor a directory")
-    digest, size = hashlib.sha256(), 0
     with place.file(parts, info) as target:
-        for part in _parts(tar, info):
-            digest.update(part)
-            size += len(part)
-            target.write(part)
-    return Member(sha256=digest.hexdigest(), size_bytes=size)
+        return copy_member(_content(tar, info), target)
 
 
 def _read_manifest(tar: tarfile.TarFile, info: tarfile.TarInfo) -> Manifest:
     if info.size > MAX_MANIFEST_BYTES:
         raise damaged(f"its {MANIFEST} has {info.size} bytes; {MAX_MANIFEST_BYTES} is the limit")
-    return parse_manifest(b"".join(_parts(tar, info)))
+    return parse_manifest(_content(tar, info).read())
 
 
 def _compare(manifest: Manifest, found: dict[str, Member]) -> None:
@@ -127,12 +120,11 @@ def _compare(manifest: Manifest, found: dict[str, Member]) -> None:
         raise damaged(f"{changed[0][:200]!r} is not what was saved ({len(changed)} in all)")
 
 
-def _parts(tar: tarfile.TarFile, info: tarfile.TarInfo) -> Iterator[bytes]:
+def _content(tar: tarfile.TarFile, info: tarfile.TarInfo) -> IO[bytes]:
     read = tar.extractfile(info)
     if read is None:
         raise InvalidRequest(f"{info.name[:200]!r} cannot be read.")
-    while part := read.read(_PIECE_BYTES):
-        yield part
+    return read
 
 
 def _give(path: Path, info: tarfile.TarInfo, *, also: int) -> None:

@@ -5,14 +5,12 @@ with one name is left out and named. Source: contracts.md sections 3 and 8.
 """
 
 import contextlib
-import hashlib
 import io
 import os
 import sqlite3
 import stat
 import tarfile
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Final
 
@@ -24,13 +22,13 @@ from orchestrator.store.backup_manifest import (
     LeftOut,
     Manifest,
     Member,
+    copy_member,
     to_bytes,
 )
 from orchestrator.store.safe_dir import SafeDir
 from orchestrator.store.unsafe import UnsafeEntry, Vanished
 from orchestrator.store.views import read_only_uri
 
-_PIECE_BYTES: Final = 1 << 20
 _IN_MEMORY_BYTES: Final = 8 << 20
 _BUSY_S: Final = 30.0
 _MAX_DEPTH: Final = 100
@@ -137,17 +135,15 @@ class BackupWriter:
 
     def _store(self, read: IO[bytes], path: str, status: os.stat_result) -> None:
         """A tar needs the size first, and a file may grow while it is read: it is copied once before."""
-        digest, size = hashlib.sha256(), 0
         with tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES, dir=str(self._beside)) as copy:
-            for part in _parts(read):
-                digest.update(part)
-                size += copy.write(part)
+            member = copy_member(read, copy)
             copy.seek(0)
             info = tarfile.TarInfo(path)
-            info.size, info.mode, info.mtime = size, stat.S_IMODE(status.st_mode), int(status.st_mtime)
+            info.size, info.mode = member.size_bytes, stat.S_IMODE(status.st_mode)
+            info.mtime = int(status.st_mtime)
             info.uid, info.gid = status.st_uid, status.st_gid
             self._tar.addfile(info, copy)
-        self._members[path] = Member(sha256=digest.hexdigest(), size_bytes=size)
+        self._members[path] = member
 
     def _leave_out(self, path: str) -> None:
         self._left_out_count += 1
@@ -157,8 +153,3 @@ class BackupWriter:
 
 def _reading(path: Path) -> "contextlib.closing[sqlite3.Connection]":
     return contextlib.closing(sqlite3.connect(read_only_uri(path), uri=True, timeout=_BUSY_S))
-
-
-def _parts(read: IO[bytes]) -> Iterator[bytes]:
-    while part := read.read(_PIECE_BYTES):
-        yield part

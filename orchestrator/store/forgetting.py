@@ -200,13 +200,17 @@ def remove_group(
     chats: Collection[Jid],
     agents: Sequence[AgentId],
     words: Collection[str],
+    sentences: Collection[re.Pattern[str]],
 ) -> None:
-    """Everything about a group none of whose agents lives. words: what alerts to operators may name it by."""
+    """Everything about a group none of whose agents lives.
+
+    words: what alerts to operators may name it by. sentences: alerts about it, as a whole.
+    """
     values = {"folder": folder, "chats": _list(chats), "agents": _list(agents)}
     _remove_events(tx, rows, agents)
     for statements in (OF_AGENTS, OF_GROUP, OF_CHATS):
         rows.remove(tx, statements, values)
-    _remove_alerts(tx, [*chats, *words])
+    _remove_alerts(tx, [*chats, *words], sentences)
 
 
 def said_by(tx: Transaction, ids: Collection[Jid]) -> Said:
@@ -248,7 +252,7 @@ def remove_person(
     _remove_events(tx, rows, agents)
     for statements in (OF_AGENTS, OF_PERSON, OF_CHATS):
         rows.remove(tx, statements, values)
-    _remove_alerts(tx, ids)
+    _remove_alerts(tx, ids, ())
 
 
 def _answered(said: Said) -> dict[str, str]:
@@ -259,11 +263,12 @@ def _answered(said: Said) -> dict[str, str]:
     }
 
 
-def _remove_alerts(tx: Transaction, words: Collection[str]) -> None:
+def _remove_alerts(tx: Transaction, words: Collection[str], sentences: Collection[re.Pattern[str]]) -> None:
     # Whole words only: a group called "a" is in every sentence, and "1701@…" in "491701@…".
     named = [re.compile(rf"(?<![\w-]){re.escape(each)}(?![\w-])") for each in words if each]
     for row in tx.all(ALERTS, {}):
-        if any(each.search(row["text"]) for each in named):
+        text = str(row["text"])
+        if any(each.search(text) for each in named) or any(each.fullmatch(text) for each in sentences):
             alerts.remove(tx, int(row["id"]))
 
 

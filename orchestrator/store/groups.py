@@ -23,6 +23,7 @@ BY_JID: Final = "SELECT * FROM groups WHERE jid = :jid"
 IS_REGISTERED: Final = "SELECT 1 FROM groups WHERE jid = :jid"
 REGISTERED: Final = "SELECT jid FROM groups WHERE jid IN (SELECT value FROM json_each(:jids))"
 BY_FOLDER: Final = "SELECT * FROM groups WHERE folder = :folder"
+IS_A_NAME: Final = "SELECT 1 FROM groups WHERE name = :name"
 MAIN: Final = "SELECT * FROM groups WHERE is_main = 1"
 LAST_SERVED: Final = "SELECT last_served FROM groups WHERE folder = :folder"
 FOLDERS: Final = "SELECT folder FROM groups"
@@ -78,6 +79,11 @@ def by_folder(tx: Transaction, folder: str) -> Group | None:
     """The group with this folder, whatever its case."""
     row = tx.one(BY_FOLDER, {"folder": folder})
     return None if row is None else of_row(row)
+
+
+def is_a_name(tx: Transaction, name: str) -> bool:
+    """Whether a group is called so."""
+    return tx.one(IS_A_NAME, {"name": name}) is not None
 
 
 def main(tx: Transaction) -> Group | None:

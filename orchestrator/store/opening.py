@@ -7,6 +7,7 @@ from typing import Final
 
 from orchestrator.contracts.errors import DovecoteError, ErrorCode
 from orchestrator.contracts.os_errors import advice_for
+from orchestrator.store.unfinished_restore import check_restored
 
 APPLICATION_ID: Final = 0x446F7665
 """Marks a SQLite file as Dovecote's; the bytes read `Dove`."""
@@ -19,8 +20,9 @@ def open_store(path: Path, *, cached_statements: int) -> sqlite3.Connection:
     """A connection to the store at `path`, in autocommit mode and usable from any one thread at a time.
 
     A missing file is made, readable by its owner only. Raises DovecoteError when the file cannot be
-    used, with what to do.
+    used, with what to do, or when a restore beside it did not end.
     """
+    check_restored(path.parent)
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     except OSError as error:

@@ -29,16 +29,21 @@ def create_private(path: Path, content: bytes) -> None:
             os.link(new, path)
     finally:
         new.unlink()
-    held = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(held)
-    finally:
-        os.close(held)
+    sync_directory(path.parent)
 
 
 def replace_fleeting(path: Path, content: bytes, *, mode: int, uid: int | None) -> None:
     """The same for what is of no use after this machine has gone down. uid: its owner; None: our own user."""
     _replace(path, content, mode=mode, uid=uid, sync=lambda _: None)
+
+
+def sync_directory(path: Path) -> None:
+    """Which names stand in it is durable when this returns. Blocks. Raises OSError."""
+    held = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(held)
+    finally:
+        os.close(held)
 
 
 def _replace(path: Path, content: bytes, *, mode: int, uid: int | None, sync: Callable[[int], None]) -> None:

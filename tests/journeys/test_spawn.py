@@ -14,7 +14,8 @@ from orchestrator.runners.process_runner import ProcessRunner
 from tests.support.eventually import eventually
 from tests.support.flaky_runner import FlakyRunner
 from tests.support.home_on_disk import HomeOnDisk
-from tests.support.spawned import agents_of, ended, reply_of, rule, running, scenario, spawn
+from tests.support.shifted_clock import ShiftedClock
+from tests.support.spawned import MINUTE_MS, agents_of, ended, reply_of, rule, running, scenario, spawn
 
 WAITS = {"wait_for_file": "go"}
 SCRIPT = (
@@ -49,6 +50,29 @@ async def test_l2_a_childs_texts_are_its_result_and_its_parent_finds_them_in_its
     assert told["result"]["status"] == "completed"
     assert told["result"]["output"] == "one\n\ntwo"
     assert agents_of(home) == [child]
+
+
+async def test_l1_an_agent_whose_turn_is_over_stays_while_its_helpers_work(home: HomeOnDisk) -> None:
+    """Case L1: the end of the leader's turn was the end of all that worked for it."""
+    home.set(agent__idle_timeout_s=600)
+    await home.add_group()
+    asks = spawn("dig", timeoutMs=60 * MINUTE_MS)
+    home.play(scenario(rule("ask around", asks, {"say": "asked"}), rule("dig", WAITS, {"say": "found"})))
+    clock = ShiftedClock()
+
+    async with home.running(clock=clock) as app:
+        home.ask("ask around")
+        await home.said("asked")
+        await running(home, "dig")
+        await home.quiet()
+        await eventually(lambda: any(run.state.clock.has_children for run in app.queue.live), what=home.story)
+        clock.advance(1_200)
+        (home.workspace() / "go").touch()
+        (child,) = await ended(home, "dig")
+        (parent,) = home.rows("SELECT ended_ms FROM agents WHERE parent_agent_id IS NULL")
+
+    assert (child["status"], child["output"]) == ("completed", "found")
+    assert parent["ended_ms"] is None
 
 
 @pytest.mark.bubblewrap

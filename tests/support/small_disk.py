@@ -19,7 +19,23 @@ def small_disk(path: Path, size_bytes: int) -> Iterator[None]:
     try:
         yield
     finally:
-        subprocess.run(["umount", str(path)], check=True)
+        while path.is_mount():
+            subprocess.run(["umount", str(path)], check=True)
+
+
+@contextlib.contextmanager
+def read_only(path: Path) -> Iterator[None]:
+    """What is opened below `path`, a small disk, within the block can't be written.
+
+    What was open before can. A real disk is not made read-only while files of it are open for writing, so a
+    view is laid over it. It stays there, writable again, since somebody may hold a file of it.
+    """
+    subprocess.run(["mount", "--bind", str(path), str(path)], check=True)
+    subprocess.run(["mount", "-o", "remount,bind,ro", str(path)], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["mount", "-o", "remount,bind,rw", str(path)], check=True)
 
 
 def fill(path: Path) -> None:

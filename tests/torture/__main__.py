@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 import traceback
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -23,9 +24,10 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests.torture.model import StoreLife
 from tests.torture.plan import Size, draw_plan
 from tests.torture.play import play, rig_in
+from tests.torture.totals import Totals
 from tests.torture.verdict import faults_of
 
-_LARGE: Final = Size(lives=6, asks=16, life_s=6.0, may_fill_disk=os.geteuid() == 0)
+_LARGE: Final = Size(lives=6, asks=16, life_s=6.0, own_disk=os.geteuid() == 0, long_pause_s=30.0)
 
 
 def main() -> int:
@@ -44,25 +46,19 @@ def main() -> int:
             StoreLife, settings=settings(at_length, suppress_health_check=[*HealthCheck])
         )
         return 0
-    size = Size(
-        lives=_LARGE.lives,
-        asks=_LARGE.asks,
-        life_s=_LARGE.life_s,
-        may_fill_disk=_LARGE.may_fill_disk,
-        runners=tuple(given.runner or ["bubblewrap"]),
-    )
+    size = replace(_LARGE, runners=tuple(given.runner or ["bubblewrap"]))
     os.umask(0o022)
     ends = time.monotonic() + 60 * given.minutes
-    failed, seed = [], given.seed
+    failed, seed, totals = [], given.seed, Totals()
     while time.monotonic() < ends and seed < given.seed + given.runs:
-        if not _run(seed, size):
+        if not _run(seed, size, totals):
             failed.append(seed)
         seed += 1
-    print(f"{seed - given.seed} seeds from {given.seed} on; failed: {failed or 'none'}")
+    print(f"{seed - given.seed} seeds from {given.seed} on: {totals}; failed: {failed or 'none'}")
     return 1 if failed else 0
 
 
-def _run(seed: int, size: Size) -> bool:
+def _run(seed: int, size: Size, totals: Totals) -> bool:
     """Whether every promise was kept; if not, what broke is printed and the home is kept."""
     root = Path(tempfile.mkdtemp(prefix=f"torture-{seed}-"))
     root.chmod(0o711)
@@ -74,6 +70,7 @@ def _run(seed: int, size: Size) -> bool:
                 faults = faults_of(rig)
                 deeds = len(rig.ledger.deeds)
             finally:
+                totals.add(rig)
                 if (root / "home" / "data").is_mount():
                     shutil.copytree(root / "home" / "data" / "store", root / "store")
                     shutil.copytree(root / "home" / "data" / "logs", root / "logs")

@@ -1,17 +1,18 @@
-"""What a run left behind though all of it is over: processes, files, rows."""
+"""What a run left behind though all of it is over: processes, containers, files, rows."""
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+import docker
+
 from tests.support.home_on_disk import HomeOnDisk
-from tests.torture.play import Rig, still_open
+from tests.torture.play import ENGINE_SOCKET, Rig, may_grow, still_open
 
 _ENDED: Final = ("completed", "failed", "terminated", "timed_out", "lost")
 _EMPTY: Final = ("spool", "laid", "run", "workspaces")
 """Directories below `data` that hold nothing when nothing runs."""
-_MAY_GROW: Final = 12
-"""Descriptors: the clerk, a reader and the like are opened when first needed; a leak is one an agent."""
 
 
 def leftovers(rig: Rig) -> Iterator[str]:
@@ -24,13 +25,23 @@ def leftovers(rig: Rig) -> Iterator[str]:
             yield f"agent {row['agent_id']} is {row['status']}"
     if home.processes():
         yield f"these still run: {home.processes()}"
+    if containers := _containers(rig):
+        yield f"these containers are still there: {containers}"
     if home.boxes():
         yield f"these boxes still lie there: {home.boxes()}"
     before, after = rig.ledger.descriptors
-    if after > before + _MAY_GROW:
+    if after > before + may_grow(rig):
         yield f"the orchestrator held {before} descriptors before its last work and {after} after it"
     for path in _files(home):
         yield f"this file was left: {path.relative_to(home.path)}"
+
+
+def _containers(rig: Rig) -> list[str]:
+    """Those of the home, asked of the engine itself."""
+    if rig.engine is None:
+        return []
+    with contextlib.closing(docker.DockerClient(base_url=f"unix://{ENGINE_SOCKET}")) as client:
+        return rig.home.containers_now(client)
 
 
 def _files(home: HomeOnDisk) -> Iterator[Path]:

@@ -66,6 +66,11 @@ class FaultKind(StrEnum):
     STORE_BUSY = "store busy"
     CHANNEL_DOWN = "channel down"
     DISK_FULL = "disk full"
+    DISK_READ_ONLY = "disk read-only"
+    ENGINE_DOWN = "engine down"
+
+
+DISK_FAULTS: Final = frozenset({FaultKind.DISK_FULL, FaultKind.DISK_READ_ONLY})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,8 +100,19 @@ class Life:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SummerTime:
+    """The run begins so long before the task of the night in which summer time begins or ends."""
+
+    is_spring: bool
+    before_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """All of a run. once_at_s: when the tasks that run once are due, after the first start."""
+    """All of a run. once_at_s: when the tasks that run once are due, after the first start.
+
+    summer_time: None is a run on a day of 24 hours.
+    """
 
     seed: int
     runner: str
@@ -104,17 +120,26 @@ class Plan:
     lives: tuple[Life, ...]
     once_at_s: tuple[float, ...]
     has_hourly: bool
+    summer_time: SummerTime | None = None
+
+    def has(self, *kinds: FaultKind) -> bool:
+        """Whether any life has a fault of one of these kinds."""
+        return any(fault.kind in kinds for life in self.lives for fault in life.faults)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """How large a run is. may_fill_disk: whether its home lies on a disk of its own."""
+    """How large a run is. own_disk: whether its home may lie on a disk of its own, which then has faults.
+
+    long_pause_s: how long one pause in eight lasts.
+    """
 
     lives: int = 4
     asks: int = 8
     life_s: float = 4.0
     runners: tuple[str, ...] = ("bubblewrap",)
-    may_fill_disk: bool = False
+    own_disk: bool = False
+    long_pause_s: float | None = None
     wishes: tuple[Wish, ...] = tuple(Wish)
 
 
@@ -134,7 +159,14 @@ def draw_plan(seed: int, size: Size) -> Plan:
         lives=tuple(lives),
         once_at_s=tuple(sorted(random.uniform(0, total_s) for _ in range(random.randint(0, 4)))),
         has_hourly=random.random() < 0.3,
+        summer_time=_draw_summer_time(random, total_s),
     )
+
+
+def _draw_summer_time(random: Random, total_s: float) -> SummerTime | None:
+    if random.random() < 0.6:
+        return None
+    return SummerTime(is_spring=random.random() < 0.5, before_s=random.uniform(0, total_s))
 
 
 def _draw_life(random: Random, size: Size, *, first: int) -> Life:
@@ -169,19 +201,31 @@ def _draw_deeds(random: Random, size: Size, *, first: int, ends_s: float) -> tup
 
 
 def _draw_faults(random: Random, size: Size, *, ends_s: float) -> tuple[Fault, ...]:
-    kinds = [*FaultKind] if size.may_fill_disk else [each for each in FaultKind if "disk" not in each]
-    found = (random.choice(kinds) for _ in range(random.randint(0, 3)))
+    found = (random.choice(_kinds(size)) for _ in range(random.randint(0, 3)))
     faults = [
-        Fault(
-            at_s=random.uniform(0, ends_s),
-            kind=kind,
-            for_s=random.choice((-7200.0, -600.0, -30.0, 45.0, 3700.0, 26 * 3600.0))
-            if kind is FaultKind.CLOCK_SET
-            else random.uniform(0.2, 0.4 * size.life_s),
-        )
+        Fault(at_s=random.uniform(0, ends_s), kind=kind, for_s=_draw_length(random, size, kind))
         for kind in found
     ]
     return tuple(sorted(faults, key=lambda fault: fault.at_s))
+
+
+def _kinds(size: Size) -> list[FaultKind]:
+    """The faults that can be done where the run is."""
+    lacking = set[FaultKind]()
+    if not size.own_disk:
+        lacking |= DISK_FAULTS
+    if "docker" not in size.runners:
+        lacking.add(FaultKind.ENGINE_DOWN)
+    return [each for each in FaultKind if each not in lacking]
+
+
+def _draw_length(random: Random, size: Size, kind: FaultKind) -> float:
+    if kind is FaultKind.CLOCK_SET:
+        return random.choice((-7200.0, -600.0, -30.0, 45.0, 3700.0, 26 * 3600.0))
+    is_pause = kind in (FaultKind.PAUSED, FaultKind.AGENT_PAUSED)
+    if is_pause and size.long_pause_s is not None and random.random() < 1 / 8:
+        return size.long_pause_s
+    return random.uniform(0.2, 0.4 * size.life_s)
 
 
 def _draw_rules(random: Random) -> list[dict[str, object]]:

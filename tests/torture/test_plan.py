@@ -8,7 +8,7 @@ from tests.torture.plan import DeedKind, Size, draw_plan
 
 @given(st.integers(0, 2**32))
 def test_a_seed_gives_the_same_plan_each_time_and_each_message_a_number_of_its_own(seed: int) -> None:
-    size = Size(lives=3, may_fill_disk=True)
+    size = Size(lives=3, own_disk=True)
 
     drawn = draw_plan(seed, size)
     numbers = [

@@ -10,14 +10,23 @@ from random import Random
 
 from tests.support.home_on_disk import HomeOnDisk
 from tests.support.orchestrator_process import OrchestratorProcess
-from tests.support.small_disk import fill
+from tests.support.small_disk import fill, read_only
+from tests.support.unix_proxy import UnixProxy
 from tests.torture.plan import Fault, FaultKind
 
 
 async def make_trouble(
-    home: HomeOnDisk, orchestrator: OrchestratorProcess, fault: Fault, random: Random
+    home: HomeOnDisk,
+    orchestrator: OrchestratorProcess,
+    fault: Fault,
+    random: Random,
+    *,
+    engine: UnixProxy | None,
 ) -> None:
-    """One fault, from its begin to its end. Whom it would befall may be gone."""
+    """One fault, from its begin to its end. Whom it would befall may be gone.
+
+    engine: in front of the container engine; None where the agents run without one.
+    """
     with contextlib.suppress(ProcessLookupError):
         match fault.kind:
             case FaultKind.CLOCK_SET:
@@ -35,6 +44,13 @@ async def make_trouble(
                     await asyncio.sleep(fault.for_s)
             case FaultKind.CHANNEL_DOWN | FaultKind.DISK_FULL:
                 await _with_file(home, fault)
+            case FaultKind.DISK_READ_ONLY:
+                with read_only(home.path / "data"):
+                    await asyncio.sleep(fault.for_s)
+            case FaultKind.ENGINE_DOWN if engine is not None:
+                await engine.cut()
+                await asyncio.sleep(fault.for_s)
+                await engine.mend()
 
 
 def _some_agent(home: HomeOnDisk, orchestrator: OrchestratorProcess, random: Random) -> list[int]:

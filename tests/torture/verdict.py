@@ -5,9 +5,10 @@ from typing import Any, Final
 
 from orchestrator.core.wording import ENGLISH, Say
 from tests.support.home_on_disk import HomeOnDisk
-from tests.torture.far_end import CLASSES, FarEnd, Seen, far_end_of
+from tests.torture.far_end import CLASSES, FarEnd, far_end_of
 from tests.torture.leftovers import leftovers
-from tests.torture.plan import CHATS, Deed, DeedKind, FaultKind, Wish
+from tests.torture.nights import nights
+from tests.torture.plan import CHATS, DISK_FAULTS, Deed, DeedKind, FaultKind, Wish
 from tests.torture.play import Rig
 from tests.torture.script import ASKED, DONE, mark, marks_in
 
@@ -24,6 +25,7 @@ def faults_of(rig: Rig) -> list[str]:
         *_outbox(rig.home, far),
         *_requests(rig, far),
         *_slots(rig, far),
+        *([] if (change := rig.plan.summer_time) is None else nights(rig.home, change, rig.ledger.faults)),
         *leftovers(rig),
     ]
 
@@ -52,24 +54,25 @@ def _messages(rig: Rig, far: FarEnd) -> Iterator[str]:
 
 def _settled(rig: Rig, far: FarEnd, deed: Deed) -> Iterator[str]:
     """Somebody saw an answer, or that there is none, or the network would not have it."""
-    if far.with_mark(deed.number) or _notices(far, deed.chat, Say.EMPTY_ANSWER):
+    if far.with_mark(deed.number) or _notices(rig, far, deed.chat, Say.EMPTY_ANSWER, Say.MAYBE_UNANSWERED):
         return
-    if deed.wish is Wish.MUTE and _has_effects(rig.home, deed.number):
-        return  # a request of the next turn overtook this one's end, and counts for both: nobody can tell
     refused = [row["text"] for row in rig.home.rows("SELECT text FROM outbox WHERE status = 'failed'")]
     if not any(deed.number in marks_in(text) for text in refused):
         yield f"message {deed.number} is settled, and nobody saw an answer"
 
 
-def _has_effects(home: HomeOnDisk, number: int) -> bool:
-    query = "SELECT 1 FROM turns JOIN messages USING (agent_id, turn_id) WHERE message_id = ? AND effects > 0"
-    return bool(home.rows(query, f"n{number}"))
+def _notices(rig: Rig, far: FarEnd, chat: str, *sentences: Say) -> int:
+    """How many of Dovecote's sentences were tried in a chat.
 
-
-def _notices(far: FarEnd, chat: str, *sentences: Say) -> list[Seen]:
-    """Sentences of Dovecote's that were tried in a chat, also those that the network refused."""
+    Also those that the network refused, and those that it never saw: the orchestrator was killed on the way
+    to it twice, and they are known as failed.
+    """
     said = {ENGLISH[each] for each in sentences}
-    return [each for each in far.texts.values() if each.chat == chat and _bare(each.text) in said]
+    tried = {each.outbox_id for each in far.texts.values() if each.chat == chat and _bare(each.text) in said}
+    failed = rig.home.rows(
+        "SELECT id, text FROM outbox WHERE chat_jid = ? AND status = 'failed'", f"file:{chat}"
+    )
+    return len(tried | {row["id"] for row in failed if row["text"] in said})
 
 
 def _bare(text: str) -> str:
@@ -85,9 +88,9 @@ def _broken_turns(rig: Rig, far: FarEnd, chat: str) -> Iterator[str]:
         f"file:{chat}",
     )
     stops = [deed for deed in _deeds(rig, DeedKind.STOP) if deed.chat == chat]
-    told = _notices(far, chat, *_BROKEN)
-    if len(told) < len(found) and not stops:
-        yield f"{len(found)} turns broke off in {chat}, {len(told)} were told: {found}"
+    told = _notices(rig, far, chat, *_BROKEN)
+    if told < len(found) and not stops:
+        yield f"{len(found)} turns broke off in {chat}, {told} were told: {found}"
 
 
 def _repeats(rig: Rig, far: FarEnd) -> Iterator[str]:
@@ -127,10 +130,8 @@ def _outbox(home: HomeOnDisk, far: FarEnd) -> Iterator[str]:
 
 def _requests(rig: Rig, far: FarEnd) -> Iterator[str]:
     """Each request that an agent knows to be delivered had its effect; none had one that was not asked."""
-    # The agent's own ledger misses a line where its disk is full, or the program that writes it is killed.
-    is_sure = not any(
-        fault.kind in (FaultKind.DISK_FULL, FaultKind.AGENT_KILLED) for fault in rig.ledger.faults
-    )
+    # The agent's own ledger misses a line where its disk fails, or the program that writes it is killed.
+    is_sure = not any(fault.kind in DISK_FAULTS | {FaultKind.AGENT_KILLED} for fault in rig.ledger.faults)
     unseen = rig.home.rows("SELECT id, chat_jid, text FROM outbox WHERE status = 'failed'")
     for chat in CHATS:
         effects = {

@@ -10,7 +10,8 @@ In the child: `child` receives and sends (`handing_over`) by `library`, which al
 is in the `spool` until the orchestrator has stored it, is said by the `pump`, and is handed on by `lanes`, a
 chat at a time. `reading` makes lines of it: `translate` of the library's objects, once `mending` has made
 their texts readable and `unwrapping` has found the message within; `content` puts it in words
-(`content_words`, `offers`, `vcard`), `media` says which file it has (`albums` which belong together),
+(`content_words`, `offers`, `payments`, `additions`, `machine_answers`, `vcard`), `ties` says what it is to
+other messages, `media` which file it has (`albums` which belong together),
 `downloads` fetches it, `group_news` what a group is and what happens to it, `jids` whose ids they are.
 `file_messages` are files that go out (`opus` the spoken ones), `fates` what became of a failed send,
 `verdicts` what became of the link.

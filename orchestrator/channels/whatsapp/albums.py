@@ -6,10 +6,10 @@ from typing import Any, Final
 from orchestrator.channels.whatsapp.content import content_of
 from orchestrator.channels.whatsapp.lines import Album, Heard
 from orchestrator.channels.whatsapp.mending import mended
+from orchestrator.channels.whatsapp.ties import ALBUM, parent_of
 from orchestrator.channels.whatsapp.unwrapping import unwrap
 from orchestrator.contracts.ids import MessageId
 
-_MEDIA_ALBUM: Final = 1
 _MOST: Final = 32
 """WhatsApp lets people choose 30 at once or so; what claims to be more is not waited for."""
 
@@ -23,13 +23,12 @@ def album_of(event: Any) -> Album | None:
         said = message.albumMessage
         expected = min(said.expectedImageCount + said.expectedVideoCount, _MOST)
         return Album(id=MessageId(event.Info.ID), expected=expected)
-    for each in (message, outer):
-        belongs = each.messageContextInfo.messageAssociation
-        if belongs.associationType == _MEDIA_ALBUM and belongs.parentMessageKey.ID:
-            content = content_of(message)
-            has_words = content is not None and content.file is not None and bool(content.file.caption)
-            return Album(id=MessageId(belongs.parentMessageKey.ID), has_words=has_words)
-    return None
+    parent = parent_of(event, ALBUM)
+    if parent is None:
+        return None
+    content = content_of(message)
+    has_words = content is not None and content.file is not None and bool(content.file.caption)
+    return Album(id=parent, has_words=has_words)
 
 
 def count_of(album: Album, heard: Iterable[Heard]) -> int:

@@ -1,4 +1,4 @@
-"""What a message says in words, and the file in it: one reader a kind. Source: docs/agents.md section 6.
+"""What a message says in words, and the file in it: one reader a kind. Source: agents.md section 6.
 
 What is no text by itself stands in square brackets, as in `[Location: …]`.
 """
@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from orchestrator.channels.whatsapp.additions import ADDITIONS
 from orchestrator.channels.whatsapp.content_words import (
+    ON_PHONE_ONLY,
     Content,
     at_ms,
     at_s,
@@ -17,8 +19,8 @@ from orchestrator.channels.whatsapp.content_words import (
     joined,
     listed,
     minutes,
-    money,
 )
+from orchestrator.channels.whatsapp.machine_answers import machine_answer
 from orchestrator.channels.whatsapp.media import (
     audio_file,
     document_file,
@@ -27,18 +29,17 @@ from orchestrator.channels.whatsapp.media import (
     video_file,
 )
 from orchestrator.channels.whatsapp.offers import OFFERS
-from orchestrator.channels.whatsapp.unwrapping import is_wrapper, unwrap
+from orchestrator.channels.whatsapp.payments import PAYMENTS
+from orchestrator.channels.whatsapp.unwrapping import is_wrapper
 from orchestrator.channels.whatsapp.vcard import vcard_words
 
 SILENT: Final = frozenset(
     {
         "acp2SettingMessage", "bcallMessage", "botPlatformRegistrationSuccessMessage", "call", "chat",
-        "conditionalRevealMessage", "encCommentMessage", "encEventResponseMessage", "encReactionMessage",
         "fastRatchetKeySenderKeyDistributionMessage", "groupRootKeyShare", "keepInChatMessage",
         "limitSharingMessage", "messageContextInfo", "messageHistoryBundle", "messageHistoryNotice",
         "newsletterAdminProfileMessage", "newsletterAdminProfileStatusMessage", "pinInChatMessage",
-        "placeholderMessage", "pollAddOptionMessage", "protocolMessage", "requestPhoneNumberMessage",
-        "rootSecretDistributeMessage", "scheduledCallEditMessage", "secretEncryptedMessage",
+        "protocolMessage", "requestPhoneNumberMessage", "rootSecretDistributeMessage",
         "senderKeyDistributionMessage", "statusLinkPreviewMetadata", "statusNotificationMessage",
         "stickerSyncRmrMessage",
     }
@@ -57,11 +58,19 @@ def content_of(message: Any) -> Content | None:
             return content
     wrappers = {field.name for field, _ in message.ListFields() if is_wrapper(field)}
     unknown = sorted(present.keys() - _READERS.keys() - SILENT - wrappers)
-    if not unknown:
+    if not unknown and not _has_newer_part(message):
         return None
-    return Content(
-        text=f"[A message of a kind that cannot be shown here: {unknown[0]}]", is_context_only=True
-    )
+    text = bracketed("A message of a kind that cannot be shown here", "".join(unknown[:1]))
+    return Content(text=text, is_context_only=True)
+
+
+def _has_newer_part(message: Any) -> bool:
+    """Whether it has a part that the installed library does not know; those of parts do not count."""
+    rest = type(message)()
+    rest.CopyFrom(message)
+    for field, _ in message.ListFields():
+        rest.ClearField(field.name)
+    return bool(rest.ByteSize())
 
 
 def _conversation(text: str) -> Content | None:
@@ -136,18 +145,9 @@ def _poll(message: Any) -> Content:
     return Content(text=listed(what, message.name, options), context=message)
 
 
-def _poll_vote(message: Any) -> Content:
-    return Content(text="[Voted in a poll]", is_context_only=True, about=message.pollCreationMessageKey.ID)
-
-
 def _poll_result(message: Any) -> Content:
     votes = [f"{vote.optionName}: {vote.optionVoteCount}" for vote in message.pollVotes]
     return Content(text=listed("Poll result", message.name, votes), context=message, is_context_only=True)
-
-
-def _reaction(message: Any) -> Content:
-    text = bracketed("Reaction", message.text) if message.text else "[Reaction taken back]"
-    return Content(text=text, is_context_only=True, about=message.key.ID)
 
 
 def _album(message: Any) -> Content:
@@ -205,29 +205,16 @@ def _answer(message: Any) -> Content | None:
     return Content(text=message.text, about=message.key.ID) if message.text else None
 
 
-def _payment_request(message: Any) -> Content:
-    amount = money(message.amount1000, message.currencyCodeIso4217)
-    return Content(text=join_lines(bracketed("Asks for a payment", amount), _note(message)))
+def _status_answer(message: Any) -> Content | None:
+    return Content(text=message.text, about=message.originalStatusID.ID) if message.text else None
 
 
-def _payment(message: Any) -> Content:
-    return Content(text=join_lines("[Payment]", _note(message)))
+def _on_phone_only(message: Any) -> Content:
+    return Content(text=ON_PHONE_ONLY, is_context_only=True)
 
 
-def _payment_step(message: Any) -> Content:
-    return Content(text="[Answer to a payment]", is_context_only=True)
-
-
-def _note(message: Any) -> str:
-    if not message.HasField("noteMessage"):
-        return ""
-    content = _plain_content(unwrap(message.noteMessage))
-    return "" if content is None else content.text
-
-
-def _plain_content(message: Any) -> Content | None:
-    """Of a note only plain text counts: notes within notes could go on for ever."""
-    return _conversation(message.conversation) or _extended_text(message.extendedTextMessage)
+def _for_later(message: Any) -> Content:
+    return Content(text="[A message for later that cannot be read here]", is_context_only=True)
 
 
 _READERS: Final[Mapping[str, Callable[[Any], Content | None]]] = MappingProxyType(
@@ -245,11 +232,10 @@ _READERS: Final[Mapping[str, Callable[[Any], Content | None]]] = MappingProxyTyp
         "locationMessage": _location,
         "liveLocationMessage": _live_location,
         **{f"pollCreationMessage{version}": _poll for version in ("", "V2", "V3", "V5", "V6")},
-        "pollUpdateMessage": _poll_vote,
         "pollResultSnapshotMessage": _poll_result,
         "pollResultSnapshotMessageV3": _poll_result,
-        "reactionMessage": _reaction,
         "albumMessage": _album,
+        **ADDITIONS,
         **OFFERS,
         "eventMessage": _event,
         "eventInviteMessage": _event_invite,
@@ -262,10 +248,11 @@ _READERS: Final[Mapping[str, Callable[[Any], Content | None]]] = MappingProxyTyp
         "musicMessage": _music,
         "questionResponseMessage": _answer,
         "statusQuestionAnswerMessage": _answer,
-        "requestPaymentMessage": _payment_request,
-        "sendPaymentMessage": _payment,
-        "declinePaymentRequestMessage": _payment_step,
-        "cancelPaymentRequestMessage": _payment_step,
+        "statusQuotedMessage": _status_answer,
+        **PAYMENTS,
+        "richResponseMessage": machine_answer,
+        "placeholderMessage": _on_phone_only,
+        "conditionalRevealMessage": _for_later,
     }
 )
 """What a person may have said, in the order in which it counts where a message has several."""

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from orchestrator.channels.whatsapp.media import MessageFile
 
+ON_PHONE_ONLY: Final = "[A message that cannot be read: only the phone can show it]"
 _MAX_ITEMS: Final = 50
 
 

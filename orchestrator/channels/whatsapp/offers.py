@@ -1,10 +1,12 @@
 """Messages of businesses, and answers to them: buttons, lists, templates, products, orders."""
 
+import json
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
 from orchestrator.channels.whatsapp.content_words import (
+    ON_PHONE_ONLY,
     Content,
     bracketed,
     counted,
@@ -18,6 +20,7 @@ from orchestrator.channels.whatsapp.media import MessageFile, document_file, pic
 _HEADERS: Final[Mapping[str, Callable[[Any], MessageFile]]] = MappingProxyType(
     {"imageMessage": picture_file, "videoMessage": video_file, "documentMessage": document_file}
 )
+_MOST_PARAMETER_CHARS: Final = 10_000
 
 
 def _said(text: str, message: Any, file: MessageFile | None = None) -> Content | None:
@@ -54,7 +57,10 @@ def _template(message: Any) -> Content | None:
     text = join_lines(
         filled.hydratedTitleText, filled.hydratedContentText, filled.hydratedFooterText, *buttons
     )
-    return _said(text, message, _header_file(filled))
+    said = _said(text, message, _header_file(filled))
+    if said is None and filled.maskLinkedDevices:
+        return Content(text=ON_PHONE_ONLY, context=message, is_context_only=True)
+    return said
 
 
 def _button_text(button: Any) -> str:
@@ -69,10 +75,28 @@ def _template_answer(message: Any) -> Content | None:
 
 
 def _interactive(message: Any) -> Content | None:
-    header = message.header
-    cards = [card.body.text for card in message.carouselMessage.cards]
-    text = join_lines(header.title, header.subtitle, message.body.text, message.footer.text, *cards)
-    return _said(text, message, _header_file(header))
+    header, flow = message.header, message.nativeFlowMessage
+    cards = [join_lines(card.header.title, card.body.text) for card in message.carouselMessage.cards]
+    buttons = [f"- {text}" for button in flow.buttons if (text := _flow_text(button))]
+    text = join_lines(header.title, header.subtitle, message.body.text, message.footer.text, *cards, *buttons)
+    said = _said(text, message, _header_file(header))
+    if said is None:
+        steps = joined(*[button.name for button in flow.buttons])
+        return Content(text=bracketed("Form of a business", steps), context=message, is_context_only=True)
+    return said
+
+
+def _flow_text(button: Any) -> str:
+    """What is written on a button, as its JSON says."""
+    if len(button.buttonParamsJSON) > _MOST_PARAMETER_CHARS:
+        return ""
+    try:
+        found = json.loads(button.buttonParamsJSON)
+    except (ValueError, RecursionError):
+        return ""
+    text = found.get("display_text") if isinstance(found, dict) else None
+    # JSON can escape halves of characters, which no line can carry.
+    return text.strip().encode("utf-8", "replace").decode() if isinstance(text, str) else ""
 
 
 def _interactive_answer(message: Any) -> Content | None:

@@ -1,7 +1,7 @@
 """From the protobuf objects of `neonize` to records of ours, and back; pure, and total.
 
 Whatever an object holds, the answer is a message or a reasoned skip, never an exception. Objects are read
-by the names of their fields, so that this module loads no library. Source: docs/agents.md section 6.
+by the names of their fields, so that this module loads no library. Source: agents.md section 6.
 """
 
 from dataclasses import dataclass
@@ -24,6 +24,7 @@ from orchestrator.channels.whatsapp.jids import (
 )
 from orchestrator.channels.whatsapp.media import MessageFile
 from orchestrator.channels.whatsapp.mending import mended
+from orchestrator.channels.whatsapp.ties import Ties, tied, ties_of
 from orchestrator.channels.whatsapp.unwrapping import unwrap
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.messages import (
@@ -39,6 +40,7 @@ _REVOKE: Final = 0
 _EDIT: Final = 14
 _REVOKED_BY_ADMIN: Final = "8"
 _HIDE_FAILURE: Final = 2
+_UNAVAILABLE: Final = "only the phone can show it, as is so with what can be viewed once"
 _MAX_MENTIONS: Final = 1_024
 _MOST_CHARS: Final = 100_000
 """More than any message is kept with: the store cuts it there, with a note, and a line stays a line."""
@@ -99,7 +101,7 @@ def to_inbound(event: Any, me: Me) -> InboundMessage | Skip:
     if isinstance(envelope, Skip):
         return envelope
     outer = event.Message if event.HasField("Message") else event.Raw
-    return _read(envelope, unwrap(outer), me, edit=event.Info.Edit)
+    return _read(envelope, unwrap(outer), me, ties=ties_of(event), edit=event.Info.Edit)
 
 
 def file_in(event: Any) -> MessageFile | None:
@@ -123,7 +125,7 @@ def undecryptable(event: Any, me: Me) -> InboundMessage | Skip:
         return envelope
     if event.DecryptFailMode == _HIDE_FAILURE:
         return Skip(reason=SkipReason.NOT_TO_BE_SHOWN, chat=envelope.chat)
-    why = "only the phone can show it" if event.IsUnavailable else "it could not be decrypted"
+    why = _UNAVAILABLE if event.IsUnavailable else "it could not be decrypted"
     content = Content(text=f"[A message that cannot be read: {why}]", is_context_only=True)
     message_id = MessageId(f"undecryptable:{envelope.message_id}")
     return _message(envelope, content, me, message_id=message_id)
@@ -208,7 +210,7 @@ def _sent_at(timestamp: int) -> datetime | None:
     return instant_of(timestamp if timestamp >= _FIRST_MS else timestamp * 1000)
 
 
-def _read(envelope: _Envelope, message: Any, me: Me, *, edit: str) -> InboundMessage | Skip:
+def _read(envelope: _Envelope, message: Any, me: Me, *, ties: Ties, edit: str) -> InboundMessage | Skip:
     if message.HasField("protocolMessage"):
         return _change(envelope, message.protocolMessage, me, edit=edit)
     content = content_of(message)
@@ -216,7 +218,10 @@ def _read(envelope: _Envelope, message: Any, me: Me, *, edit: str) -> InboundMes
         is_secret = message.HasField("secretEncryptedMessage")
         reason = SkipReason.ENCRYPTED_CHANGE if is_secret else SkipReason.PROTOCOL
         return Skip(reason=reason, chat=envelope.chat)
-    return _message(envelope, content, me)
+    change = None
+    if ties.again is not None and content.file is not None:
+        change = Change(kind=ChangeKind.REPETITION, message_id=ties.again)
+    return _message(envelope, tied(content, ties), me, change=change)
 
 
 def _change(envelope: _Envelope, protocol: Any, me: Me, *, edit: str) -> InboundMessage | Skip:

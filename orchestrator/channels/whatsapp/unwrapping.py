@@ -11,12 +11,15 @@ _OTHER_WRAPPERS: Final = frozenset({"deviceSentMessage", "commentMessage"})
 
 def unwrap(message: Any) -> Any:
     """The innermost message of a `Message`; itself if it is not wrapped. Deeper than 10 is left as it is."""
-    for _ in range(MAX_DEPTH):
-        inner = _within(message)
-        if inner is None:
-            break
-        message = inner
-    return message
+    return layers(message)[-1]
+
+
+def layers(message: Any) -> list[Any]:
+    """A `Message` and what it wraps, from the outside in; the last one is what `unwrap` gives."""
+    found = [message]
+    while len(found) <= MAX_DEPTH and (inner := _within(found[-1])) is not None:
+        found.append(inner)
+    return found
 
 
 def is_wrapper(field: Any) -> bool:

@@ -1,6 +1,7 @@
 """What happens to an agent goes into the event log here, in the transaction in which it happens.
 
-What happens to a whole tree is noted by `commands.spawning.spawn_ends`, what to tokens by `tokens`.
+What happens to a whole tree and its orphans is noted by `commands.spawning.spawn_ends`, what is refused by
+`spawn_refusals` there, what happens to tokens by `tokens`.
 """
 
 from collections.abc import Callable, Iterable, Mapping

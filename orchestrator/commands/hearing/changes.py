@@ -37,8 +37,9 @@ def take_change(
 ) -> InboundMessage | None:
     """Do what a change does to the message that it names; a repetition does nothing to it.
 
-    Returns the edit or the repetition as the message itself where that one was never heard. Somebody
-    else's message is not changed, but for an admin who takes it back.
+    Where that one was never heard, an edit is returned as the message itself, and a repetition as one of
+    its own. Somebody else's message is not changed, but for an admin who takes it back; who repeats it says
+    something of his own.
     """
     change = message.change
     assert change is not None
@@ -47,18 +48,28 @@ def take_change(
         return None
     versions = message_edits.versions(tx, message.chat_jid, change.message_id)
     if not versions:
-        if change.kind is ChangeKind.REVOCATION:
-            return None
-        return replace(message, message_id=change.message_id, change=None)
+        return _unheard(message, change)
     if not _may_change(tx, message, change, versions[0]):
         _log.warning("message.foreign_change", chat=message.chat_jid, kind=change.kind.value)
-    elif change.kind is ChangeKind.REVOCATION:
+        return _unheard(message, change) if change.kind is ChangeKind.REPETITION else None
+    if change.kind is ChangeKind.REVOCATION:
         _revoke(tx, versions)
     elif change.kind is ChangeKind.REPETITION:
         _log.info("message.repeated", chat=message.chat_jid, seq=versions[0].seq)
     else:
         _edit(tx, services, group, message, versions, look, at)
     return None
+
+
+def _unheard(message: InboundMessage, change: Change) -> InboundMessage | None:
+    """What a change says by itself, without the message that it names."""
+    match change.kind:
+        case ChangeKind.EDIT:
+            return replace(message, message_id=change.message_id, change=None)
+        case ChangeKind.REPETITION:
+            return replace(message, change=None)  # under its own id: the first may still come, with its words
+        case ChangeKind.REVOCATION:
+            return None
 
 
 def _may_change(tx: Transaction, message: InboundMessage, change: Change, earlier: StoredMessage) -> bool:

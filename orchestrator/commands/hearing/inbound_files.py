@@ -18,7 +18,7 @@ from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import ErrorCode, InvalidRequest, LimitExceeded, Unavailable
 from orchestrator.contracts.ids import GroupFolder, MessageId
 from orchestrator.contracts.records.launch import WORKSPACE_TARGET
-from orchestrator.contracts.records.messages import Attachment, InboundMessage, ReceivedFile
+from orchestrator.contracts.records.messages import Attachment, ChangeKind, InboundMessage, ReceivedFile
 from orchestrator.core.chat.attachments import clean_file_name, clean_file_text, numbered_name
 from orchestrator.core.chat.late_files import late_file_id
 from orchestrator.store import groups, inbox
@@ -73,7 +73,9 @@ async def take_back_unstored(services: Services, message: InboundMessage) -> Non
 
 def _ids(message: InboundMessage) -> tuple[MessageId, ...]:
     """Under which ids its files may be stored: its own or that of what it edits, and as late ones."""
-    own = message.message_id if message.change is None else message.change.message_id
+    own, change = message.message_id, message.change
+    if change is not None and change.kind is not ChangeKind.REPETITION:
+        own = change.message_id
     return own, late_file_id(own)
 
 

@@ -76,7 +76,7 @@ def hear(
 async def is_read(services: Services, inbound: InboundMessage) -> bool:
     """Whether a message is kept for anybody to read: its chat is registered, and its sender is not dropped.
 
-    An edit of a message that is stored changes its words only. Raises Unavailable.
+    An edit of a message that is stored changes its words only, a repetition nothing. Raises Unavailable.
     """
     message = await in_known_chat(services, inbound)
     look = await look_at_rules(services, message.chat_jid)

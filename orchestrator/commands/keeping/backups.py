@@ -1,6 +1,7 @@
 """Copying a whole home into one file, also while it is in use. Blocking. Source: contracts.md section 8."""
 
 import contextlib
+import errno
 import os
 import sqlite3
 import tarfile
@@ -18,10 +19,14 @@ from orchestrator.paths import Paths
 from orchestrator.store.backup_manifest import PIECES, SECRET_PIECES, Manifest
 from orchestrator.store.backup_reading import Nowhere, read_backup
 from orchestrator.store.backup_writing import BackupWriter
+from orchestrator.store.private_files import sync_directory
+from orchestrator.store.unfinished_restore import check_restored
 
 SUFFIX: Final = ".tar.gz"
 _MOMENT: Final = "%Y%m%dT%H%M%SZ"
 _LEVEL: Final = 6
+_NO_LINKS: Final = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
+"""What file systems say that know no second name of a file. Source: link(2)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +49,7 @@ def back_up(paths: Paths, target: Path | None, *, with_secrets: bool, at: dateti
     It has its name only when all of it is on the disk and was read back. The store is copied as it is at
     one instant. Raises DovecoteError; then there is no new file.
     """
+    check_restored(paths.store)
     if not paths.database.exists():
         raise NotFound(
             f"There is nothing to back up in {paths.home} yet.",
@@ -56,8 +62,8 @@ def back_up(paths: Paths, target: Path | None, *, with_secrets: bool, at: dateti
             manifest = _write(paths, file, beside, with_secrets=with_secrets, at=at)
             if read_backup(file, Nowhere()) != manifest:
                 raise _not_written(path, "what was read back is not what was written")
-            os.replace(file, path)
-            _sync(path.parent)
+            _give_name(file, path)
+            sync_directory(path.parent)
     except sqlite3.Error as error:
         raise _not_written(path, str(error)) from error
     except OSError as error:
@@ -97,9 +103,7 @@ def _unfinished(path: Path) -> Iterator[tuple[Path, Path]]:
 
 def _check_target(paths: Paths, path: Path) -> None:
     if os.path.lexists(path):
-        raise InvalidRequest(
-            f"{path} is there already.", suggestion="Name a new file; what is there is never replaced."
-        )
+        raise _taken(path)
     resolved = path.parent.resolve()
     for piece in (*PIECES, *SECRET_PIECES):
         if resolved.is_relative_to((paths.home / piece).resolve()):
@@ -109,12 +113,35 @@ def _check_target(paths: Paths, path: Path) -> None:
             )
 
 
-def _sync(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+def _give_name(file: Path, path: Path) -> None:
+    """Also of what came there meanwhile nothing is replaced."""
     try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        os.link(file, path)
+    except FileExistsError:
+        raise _taken(path) from None
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        _take_name(file, path)
+
+
+def _take_name(file: Path, path: Path) -> None:
+    """Where a file has one name only: an empty one that is surely ours holds the place."""
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except FileExistsError:
+        raise _taken(path) from None
+    try:
+        os.replace(file, path)
+    except BaseException:
+        path.unlink()
+        raise
+
+
+def _taken(path: Path) -> InvalidRequest:
+    return InvalidRequest(
+        f"{path} is there already.", suggestion="Name a new file; what is there is never replaced."
+    )
 
 
 def _not_written(path: Path, why: str) -> DovecoteError:

@@ -11,7 +11,6 @@ from typing import Final, TypeVar
 
 from pydantic import TypeAdapter
 
-from orchestrator.commands.keeping.restoring import ASIDE
 from orchestrator.commands.running.stopping import stop_agents
 from orchestrator.commands.running.task_runs import pause_tasks_of_gone_group
 from orchestrator.commands.services import Services
@@ -21,6 +20,7 @@ from orchestrator.contracts.ids import AgentId, GroupFolder, Jid, is_chat_id, is
 from orchestrator.contracts.records.launch import WORKSPACE_TARGET
 from orchestrator.contracts.seams import Topic
 from orchestrator.core.authority import Target, allow
+from orchestrator.core.sentences_about import sentences_about
 from orchestrator.paths import Paths
 from orchestrator.store import contacts, forgetting, groups, spool
 from orchestrator.store.forgetting import Rows, Said
@@ -28,6 +28,7 @@ from orchestrator.store.forgotten_files import Files, copies_kept
 from orchestrator.store.inbox import INBOX
 from orchestrator.store.refusals import ERRORS
 from orchestrator.store.transaction import Transaction
+from orchestrator.store.unfinished_restore import ASIDE
 
 T = TypeVar("T")
 _TRIES: Final = 3
@@ -93,7 +94,10 @@ async def forget_group(services: Services, caller: Caller, folder: str) -> Forgo
         spooled, sent = forgetting.files_sent(tx, chats)
         left = _Left(folders=(named,), agents=tuple(everybody), spooled=tuple(spooled), sent=tuple(sent))
         left = _noted(tx, named, left)
-        forgetting.remove_group(tx, rows, named, chats=chats, agents=everybody, words=words)
+        sentences = sentences_about(named, is_a_name=groups.is_a_name(tx, named))
+        forgetting.remove_group(
+            tx, rows, named, chats=chats, agents=everybody, words=words, sentences=sentences
+        )
         return left
 
     left = await _once_nobody_lives(services, lambda _: [named], body)

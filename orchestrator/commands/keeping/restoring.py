@@ -28,12 +28,28 @@ from orchestrator.store.backup_reading import Staging, read_backup
 from orchestrator.store.instance_lock import InstanceLock
 from orchestrator.store.migrate import shipped_migrations
 from orchestrator.store.opening import APPLICATION_ID
+from orchestrator.store.private_files import sync_directory
+from orchestrator.store.unfinished_restore import (
+    ASIDE,
+    UnfinishedRestore,
+    note_finished,
+    note_unfinished,
+    unfinished_restore,
+)
 
-ASIDE: Final = "before-restore-"
-"""Begins the name of the folder that keeps what a restore replaced."""
 _STAGING: Final = ".restoring-"
 _ONLY_ASIDE: Final = ("data/ipc",)
 """What agents asked of the state that is replaced."""
+_EARLIER: Final = ".earlier"
+"""In the staging: what a restore that did not end had put in place."""
+_JOURNALS: Final = ("-wal", "-shm", "-journal")
+_EVERYTHING: Final = (
+    *_ONLY_ASIDE,
+    *PIECES,
+    *SECRET_PIECES,
+    *(f"{database}{journal}" for database in DATABASES for journal in _JOURNALS),
+)
+"""What a restore may move."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +64,8 @@ def restore(paths: Paths, source: Path, *, at: datetime) -> Restored:
     """Put what `source` holds in the place of what the home holds, which is kept beside it.
 
     All of it is unpacked and compared before the first file is replaced. Secrets are replaced only by a
-    backup that has them. Raises DovecoteError: then the home is as it was.
+    backup that has them. After one that did not end, what was there is put back first, and set aside where
+    that one began to. Raises DovecoteError: then the home is as it was before the call.
     """
     if not source.is_file():
         raise NotFound(
@@ -59,7 +76,7 @@ def restore(paths: Paths, source: Path, *, at: datetime) -> Restored:
         with InstanceLock.acquire(paths.lock, pid=os.getpid()), _staging(paths) as staging:
             manifest = read_backup(source, Staging(staging))
             _check_store(staging, manifest)
-            aside = _exchange(paths, staging, manifest, at=at)
+            aside = _exchange(paths, staging, manifest, source=source, at=at)
     except OSError as error:
         raise unusable(paths.home, error) from error
     paths.ensure()
@@ -97,23 +114,76 @@ def _check_store(staging: Path, manifest: Manifest) -> None:
         raise damaged("its store is not the one that it says it is")
 
 
-def _exchange(paths: Paths, staging: Path, manifest: Manifest, *, at: datetime) -> Path | None:
+def _exchange(paths: Paths, staging: Path, manifest: Manifest, *, source: Path, at: datetime) -> Path | None:
     """Move what is there aside and what is new in its place; back again if one of the moves fails."""
-    aside = _new_aside(paths, at)
-    pieces = (*PIECES, *SECRET_PIECES) if manifest.has_secrets else PIECES
-    for piece in pieces:
-        if piece in DATABASES:
-            _fold_journal(paths.home / piece)
+    earlier = unfinished_restore(paths.store)
+    pieces = [*_ONLY_ASIDE, *PIECES, *(SECRET_PIECES if manifest.has_secrets else ())]
+    moved = list(_with_journals(pieces))
     with contextlib.ExitStack() as undo:
-        for piece in (*_ONLY_ASIDE, *_with_journals(pieces)):
-            with contextlib.suppress(OSError):
-                (paths.home / piece).rmdir()  # of an empty directory there is nothing to keep
+        if earlier is not None:
+            _put_back(paths, earlier, staging, undo)
+        _make_ready(paths, pieces)
+        begun = earlier or _begin(paths, moved, source=source, at=at, undo=undo)
+        aside = paths.home / begun.aside
+        for piece in moved:
             _move(paths.home / piece, aside / piece, undo)
             _move(staging / piece, paths.home / piece, undo)
+        _settle(paths.home, aside, pieces)
         undo.pop_all()
+    note_finished(paths.store)
     with contextlib.suppress(OSError):
         aside.rmdir()  # nothing was there
     return aside if aside.exists() else None
+
+
+def _make_ready(paths: Paths, pieces: Sequence[str]) -> None:
+    """Of an empty directory there is nothing to keep, and of a database one whole file is kept."""
+    for piece in pieces:
+        with contextlib.suppress(OSError):
+            (paths.home / piece).rmdir()
+        if piece in DATABASES:
+            _fold_journal(paths.home / piece)
+
+
+def _begin(
+    paths: Paths, moved: Sequence[str], *, source: Path, at: datetime, undo: contextlib.ExitStack
+) -> UnfinishedRestore:
+    """Note what is begun, before anything is moved; the note goes once all that was moved is back."""
+    aside = _new_aside(paths, at)
+    absent = [piece for piece in moved if not os.path.lexists(paths.home / piece)]
+    begun = UnfinishedRestore(source=str(source.absolute()), aside=aside.name, absent=absent)
+    note_unfinished(paths.store, begun)
+
+    def end() -> None:
+        is_old_aside = any(os.path.lexists(aside / piece) for piece in moved)
+        is_new_there = any(os.path.lexists(paths.home / piece) for piece in absent)
+        if not is_old_aside and not is_new_there:
+            note_finished(paths.store)
+
+    undo.callback(end)
+    return begun
+
+
+def _put_back(paths: Paths, earlier: UnfinishedRestore, staging: Path, undo: contextlib.ExitStack) -> None:
+    """Undo what an earlier restore came to: what it had put in the place of something goes with `staging`."""
+    for piece in _EVERYTHING:
+        place, kept = paths.home / piece, paths.home / earlier.aside / piece
+        with contextlib.suppress(OSError):
+            place.rmdir()
+        if os.path.lexists(kept) or piece in earlier.absent:
+            _move(place, staging / _EARLIER / piece, undo)
+        _move(kept, place, undo)
+
+
+def _settle(home: Path, aside: Path, pieces: Sequence[str]) -> None:
+    """The store and the names of all that was moved are on the disk when this returns."""
+    for piece in pieces:
+        if piece in DATABASES and (home / piece).exists():
+            with (home / piece).open("rb") as database:
+                os.fsync(database.fileno())
+    for parent in sorted({(root / piece).parent for root in (home, aside) for piece in pieces}):
+        if parent.is_dir():
+            sync_directory(parent)
 
 
 def _new_aside(paths: Paths, at: datetime) -> Path:
@@ -131,7 +201,7 @@ def _with_journals(pieces: Sequence[str]) -> Iterator[str]:
     for piece in pieces:
         yield piece
         if piece in DATABASES:
-            yield from (f"{piece}-wal", f"{piece}-shm", f"{piece}-journal")
+            yield from (f"{piece}{journal}" for journal in _JOURNALS)
 
 
 def _fold_journal(database: Path) -> None:

@@ -5,6 +5,7 @@ A service is a user's own, or the system's, which runs as the user who owns the 
 
 import os
 import pwd
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,17 +16,23 @@ from typing import Final
 
 from orchestrator.contracts.errors import Conflict, DovecoteError, ErrorCode, NotFound
 from orchestrator.contracts.os_errors import unusable
-from orchestrator.core.service_unit import UNIT_NAME, ServiceUnit, home_of, unit_text
+from orchestrator.core.service_unit import (
+    ANSWER_S,
+    UNIT_NAME,
+    ServiceUnit,
+    change_within_s,
+    home_of,
+    unit_text,
+)
 
 _BOOTED: Final = Path("/run/systemd/system")
 _SYSTEM_UNITS: Final = Path("/etc/systemd/system")
-_WITHIN_S: Final = 60.0
 _PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Manager:
-    """Which of systemd's managers is meant, and where its units lie. is_system: of all users."""
+class Systemd:
+    """The machine's own or a user's, and where its units lie. is_system: the machine's."""
 
     is_system: bool
     units: Path
@@ -55,21 +62,21 @@ class ServiceState:
     is_lingering: bool | None
 
 
-def system_manager() -> Manager:
+def machine_systemd() -> Systemd:
     """That of the whole machine; to change it takes root."""
-    return Manager(is_system=True, units=_SYSTEM_UNITS)
+    return Systemd(is_system=True, units=_SYSTEM_UNITS)
 
 
-def user_manager(environment: Mapping[str, str]) -> Manager:
+def user_systemd(environment: Mapping[str, str]) -> Systemd:
     """That of this user."""
     named = environment.get("XDG_CONFIG_HOME", "")
     base = Path(named) if named.startswith("/") else Path.home() / ".config"
-    return Manager(is_system=False, units=base / "systemd" / "user")
+    return Systemd(is_system=False, units=base / "systemd" / "user")
 
 
-def unit_for(home: Path, manager: Manager, *, grace_s: float, environment: Mapping[str, str]) -> str:
+def unit_for(home: Path, systemd: Systemd, *, grace_s: float, environment: Mapping[str, str]) -> str:
     """The unit's text: this installation, that home. Raises InvalidRequest."""
-    owner = _user_name(home.stat().st_uid) if manager.is_system else None
+    owner = _user_name(home.stat().st_uid) if systemd.is_system else None
     return unit_text(
         ServiceUnit(
             program=this_program(),
@@ -87,57 +94,72 @@ def this_program() -> Sequence[str]:
     return (str(script),) if script.is_file() else (sys.executable, "-m", "orchestrator")
 
 
-def install(home: Path, manager: Manager, text: str) -> None:
+def install(home: Path, systemd: Systemd, text: str) -> None:
     """Write the unit, start it now and at each boot. The same again restarts it with what is new.
 
     Raises Conflict when a service of another home is there, DovecoteError where systemd is not, or refuses.
     """
-    _check_systemd(manager)
-    if manager.unit.exists():
-        served = home_of(manager.unit.read_text("utf-8", "replace"))
+    _check_systemd(systemd)
+    if systemd.unit.exists():
+        served = home_of(systemd.unit.read_text("utf-8", "replace"))
         if served != str(home):
             raise Conflict(
-                f"{manager.unit} is there already, for {served or 'something else'}.",
-                suggestion="Remove that service first: dovecote service uninstall",
+                f"{systemd.unit} is there already, for {served or 'something else'}.",
+                suggestion=_how_to_remove(systemd, served),
             )
     try:
-        manager.units.mkdir(mode=0o755, parents=True, exist_ok=True)
-        unfinished = manager.unit.with_suffix(".tmp")
+        systemd.units.mkdir(mode=0o755, parents=True, exist_ok=True)
+        unfinished = systemd.unit.with_suffix(".tmp")
         unfinished.write_text(text, encoding="utf-8")
         unfinished.chmod(0o644)
-        unfinished.replace(manager.unit)
+        unfinished.replace(systemd.unit)
     except OSError as error:
-        raise unusable(manager.unit, error) from error
-    _ask(manager, "daemon-reload")
-    _ask(manager, "enable", UNIT_NAME)
-    _ask(manager, "restart", UNIT_NAME)
+        raise unusable(systemd.unit, error) from error
+    _ask(systemd, "daemon-reload")
+    _ask(systemd, "enable", UNIT_NAME)
+    _ask(systemd, "restart", UNIT_NAME, within_s=change_within_s(text))
 
 
-def uninstall(manager: Manager) -> None:
-    """Stop it and remove the unit; the home stays. Raises NotFound, DovecoteError."""
-    if not manager.unit.exists():
+def uninstall(home: Path, systemd: Systemd) -> None:
+    """Stop it and remove the unit; the home stays.
+
+    Raises NotFound, Conflict when the unit is not ours or serves another home, DovecoteError.
+    """
+    if not systemd.unit.exists():
         raise NotFound(
-            f"There is no service: {manager.unit} is not there.", suggestion="Nothing has to be done."
+            f"There is no service: {systemd.unit} is not there.", suggestion="Nothing has to be done."
         )
-    _check_systemd(manager)
-    _ask(manager, "disable", "--now", UNIT_NAME)
     try:
-        manager.unit.unlink()
+        text = systemd.unit.read_text("utf-8", "replace")
     except OSError as error:
-        raise unusable(manager.unit, error) from error
-    _ask(manager, "daemon-reload")
+        raise unusable(systemd.unit, error) from error
+    served = home_of(text)
+    if served != str(home):
+        raise Conflict(
+            f"{systemd.unit} serves {served}, not {home}; nothing was removed."
+            if served is not None
+            else f"{systemd.unit} is no unit of Dovecote's; nothing was removed.",
+            suggestion=_how_to_remove(systemd, served),
+        )
+    _check_systemd(systemd)
+    _ask(systemd, "disable", "--now", UNIT_NAME, within_s=change_within_s(text))
+    try:
+        systemd.unit.unlink()
+    except OSError as error:
+        raise unusable(systemd.unit, error) from error
+    _ask(systemd, "daemon-reload")
 
 
-def service_state(manager: Manager) -> ServiceState:
+def service_state(systemd: Systemd) -> ServiceState:
     """How it stands; `unknown` for what cannot be asked, since systemd does not run here."""
-    home = home_of(manager.unit.read_text("utf-8", "replace")) if manager.unit.exists() else None
+    home = home_of(systemd.unit.read_text("utf-8", "replace")) if systemd.unit.exists() else None
     can_ask = _BOOTED.is_dir() and shutil.which("systemctl") is not None
     return ServiceState(
-        unit=manager.unit,
+        unit=systemd.unit,
         home=home,
-        active=_word(manager, "is-active") if can_ask else "unknown",
-        enabled=_word(manager, "is-enabled") if can_ask else "unknown",
-        is_lingering=None if manager.is_system else _is_lingering(),
+        active=_word(systemd, "is-active") if can_ask else "unknown",
+        enabled=_word(systemd, "is-enabled") if can_ask else "unknown",
+        is_lingering=None if systemd.is_system else _is_lingering(),
     )
 
 
@@ -154,7 +176,7 @@ def _user_name(uid: int) -> str:
         return str(uid)
 
 
-def _check_systemd(manager: Manager) -> None:
+def _check_systemd(systemd: Systemd) -> None:
     if shutil.which("systemctl") is None or not _BOOTED.is_dir():
         raise DovecoteError(
             "This machine is not run by systemd.",
@@ -164,30 +186,38 @@ def _check_systemd(manager: Manager) -> None:
         )
 
 
-def _word(manager: Manager, verb: str) -> str:
-    return _run(manager, verb, UNIT_NAME).stdout.strip() or "unknown"
+def _how_to_remove(systemd: Systemd, served: str | None) -> str:
+    if served is None:
+        return "Whoever wrote that unit knows what it is for: move it away by hand if it is not needed."
+    flag = ["--system"] if systemd.is_system else []
+    command = shlex.join(["dovecote", "service", "uninstall", *flag, "--home", served])
+    return f"To remove that service: {command}"
 
 
-def _ask(manager: Manager, *words: str) -> None:
-    done = _run(manager, *words)
+def _word(systemd: Systemd, verb: str) -> str:
+    return _run(systemd, verb, UNIT_NAME, within_s=ANSWER_S).stdout.strip() or "unknown"
+
+
+def _ask(systemd: Systemd, *words: str, within_s: float | None = ANSWER_S) -> None:
+    done = _run(systemd, *words, within_s=within_s)
     if done.returncode != 0:
         why = done.stderr.strip().splitlines()
         raise DovecoteError(
-            f"`{' '.join((*manager.systemctl, *words))}` failed: {why[0] if why else done.returncode}.",
+            f"`{' '.join((*systemd.systemctl, *words))}` failed: {why[0] if why else done.returncode}.",
             code=ErrorCode.START_FAILED,
             suggestion="A system service takes root: say it with sudo."
-            if manager.is_system
+            if systemd.is_system
             else "Say it in a login session of this user, or use --system with sudo.",
         )
 
 
-def _run(manager: Manager, *words: str) -> "subprocess.CompletedProcess[str]":
-    argv = [*manager.systemctl, *words]
+def _run(systemd: Systemd, *words: str, within_s: float | None) -> "subprocess.CompletedProcess[str]":
+    argv = [*systemd.systemctl, *words]
     try:
-        return subprocess.run(argv, capture_output=True, text=True, timeout=_WITHIN_S, check=False)
-    except subprocess.TimeoutExpired:
+        return subprocess.run(argv, capture_output=True, text=True, timeout=within_s, check=False)
+    except subprocess.TimeoutExpired as late:
         raise DovecoteError(
-            f"`{' '.join(argv)}` did not end within {_WITHIN_S:.0f} s.",
+            f"`{' '.join(argv)}` did not end within {late.timeout:.0f} s.",
             code=ErrorCode.TIMEOUT,
             suggestion=f"See what it waits for: journalctl -u {UNIT_NAME}",
         ) from None

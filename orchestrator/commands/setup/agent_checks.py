@@ -1,7 +1,7 @@
 """What an agent is and what is wrong with it, for people: `dovecote agent check`, the doctor."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
@@ -11,12 +11,13 @@ from orchestrator.contracts.egress_seams import SecretValues
 from orchestrator.contracts.errors import InvalidSettings, Unavailable
 from orchestrator.contracts.records.definitions import Definition
 from orchestrator.contracts.records.groups import Group
-from orchestrator.contracts.records.providers import AuthMode, Provider
+from orchestrator.contracts.records.providers import AuthMode, CredentialSlot
 from orchestrator.core.agents.credentials import how_to_set
 from orchestrator.core.agents.definition import DRIVERS_WITHOUT_A_MODEL
 from orchestrator.core.agents.environment import is_sensitive
 from orchestrator.paths import Paths
 from orchestrator.settings.tree import Settings
+from orchestrator.store.group_folders import AGENT_FILE
 
 _SET: Final = "set"
 _MISSING: Final = "missing"
@@ -76,15 +77,18 @@ async def check_agent(
     except InvalidSettings as error:
         trouble = Trouble(what=error.message, mend=error.suggestion or "")
         return AgentView(group=group.folder, is_well=False, troubles=(trouble,))
-    slots, unset = await _slots(secrets, definition.provider)
+    provider = definition.provider
+    slots, unset = await _slots(secrets, provider.slots, f"the provider {provider.name}")
+    github = () if definition.github is None else (definition.github,)
+    own_slots, own_unset = await _slots(secrets, github, AGENT_FILE)
     bare = () if has_walls else _without_walls(definition, settings)
-    troubles = (*unset, *bare, *_doubts(definition))
+    troubles = (*unset, *own_unset, *bare, *_doubts(definition))
     return AgentView(
         group=group.folder,
         is_well=not any(each.is_fatal for each in troubles),
         troubles=troubles,
         fields=_fields(definition),
-        credentials=slots,
+        credentials=(*slots, *own_slots),
         instructions=definition.instructions,
     )
 
@@ -99,7 +103,7 @@ async def list_providers(paths: Paths, settings: Settings, secrets: SecretValues
             model=each.model,
             auth_mode=each.auth_mode.value,
             base_url=None if each.api is None else each.api.base,
-            credentials=(await _slots(secrets, each))[0],
+            credentials=(await _slots(secrets, each.slots, each.name))[0],
         )
         for each in providers.known.values()
     ]
@@ -111,11 +115,11 @@ async def list_providers(paths: Paths, settings: Settings, secrets: SecretValues
 
 
 async def _slots(
-    secrets: SecretValues, provider: Provider
+    secrets: SecretValues, slots: Sequence[CredentialSlot], whose: str
 ) -> tuple[tuple[SlotView, ...], tuple[Trouble, ...]]:
     views: list[SlotView] = []
     troubles: list[Trouble] = []
-    for slot in provider.slots:
+    for slot in slots:
         try:
             is_set = bool(await secrets.get(slot.secret_ref))
         except Unavailable as error:
@@ -126,7 +130,7 @@ async def _slots(
             SlotView(name=slot.name, secret_ref=slot.secret_ref, is_required=slot.is_required, state=state)
         )
         if not is_set and slot.is_required and not troubles:
-            what = f"The credential {slot.name} of the provider {provider.name} is not set."
+            what = f"The credential {slot.name} of {whose} is not set."
             troubles.append(Trouble(what=what, mend=how_to_set(slot)))
     return tuple(views), tuple(troubles)
 

@@ -101,7 +101,7 @@ def test_the_doctor_looks_at_each_group(home: Path) -> None:
     with closing(sqlite3.connect(paths.database)) as connection:
         for step in shipped_migrations():
             connection.executescript(step.sql)
-        for folder, is_main in (("a", 1), ("b", 0), ("c", 0)):
+        for folder, is_main in (("a", 1), ("b", 0), ("c", 0), ("d", 0)):
             connection.execute(
                 "INSERT INTO groups (folder, jid, name, trigger, assistant_name, is_main, added_ms) "
                 "VALUES (?, ?, 'x', '@x', 'x', ?, 0)",
@@ -112,11 +112,15 @@ def test_the_doctor_looks_at_each_group(home: Path) -> None:
     write(home, "b", "---\nprovider: claude\n---\n")
     write(home, "c", "---\nenv: {MY_TOKEN: x}\n---\n")
 
+    write(home, "d", "---\ngithub_token: secret:providers/github/bot\n---\n")
+
     findings = agent_findings(Patient(paths=paths, settings=Settings(), pid=None))
 
     assert [(each.what, each.health) for each in findings] == [
         ("agent a", Health.OK),
         ("agent b", Health.FAILURE),
         ("agent c", Health.WARNING),
+        ("agent d", Health.FAILURE),
     ]
     assert findings[1].mend == "Set it: dovecote secret set providers/claude/api_key"
+    assert findings[3].mend == "Set it: dovecote secret set providers/github/bot"

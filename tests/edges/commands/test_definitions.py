@@ -218,6 +218,26 @@ async def test_a_check_names_a_missing_credential_and_the_command_that_sets_it(d
     assert view.troubles[0].mend == "Set it: dovecote secret set providers/claude/api_key"
 
 
+@pytest.mark.parametrize(
+    ("reference", "mend"),
+    [
+        ("secret:providers/github/bot", "Set it: dovecote secret set providers/github/bot"),
+        ("env:FORGE", "Start Dovecote with the variable FORGE in its environment."),
+    ],
+)
+async def test_a_check_looks_for_the_token_for_github(desk: Desk, reference: str, mend: str) -> None:
+    desk.write(f"---\nprovider: builtin\ngithub_token: {reference}\n---\n")
+
+    missing = await check_agent(desk.paths, desk.settings, OneSecret(), GROUP, has_walls=True)
+    found = await check_agent(desk.paths, desk.settings, OneSecret(reference), GROUP, has_walls=True)
+
+    assert (missing.is_well, [each.mend for each in missing.troubles]) == (False, [mend])
+    assert "github_token of AGENT.md is not set" in missing.troubles[0].what
+    assert (found.is_well, found.troubles) == (True, ())
+    states = [(each.name, each.state) for view in (missing, found) for each in view.credentials]
+    assert states == [("github_token", "missing"), ("github_token", "set")]
+
+
 async def test_a_check_says_that_a_tool_server_can_not_be_reached(desk: Desk) -> None:
     servers = "mcp_servers: {a: {url: 'https://a.org/x'}, b: {url: 'https://b.org'}}"
     desk.write(f"---\n{servers}\negress: ['b.org:443']\n---\n")

@@ -63,7 +63,9 @@ async def test_a_second_registration_names_the_first(desk: Desk, taken: dict[str
     assert not folder_of(desk, "garden").exists()
 
 
-@pytest.mark.parametrize("folder", ["Family", "global", "errors", "con", "a b", "../x", "", "x" * 65, "-x"])
+@pytest.mark.parametrize(
+    "folder", ["Family", "global", "errors", "con", "a b", "../x", "", "x" * 65, "-x", "x;id"]
+)
 async def test_h3_a_folder_keeps_the_rule_of_names(desk: Desk, folder: str) -> None:
     with pytest.raises(InvalidRequest):
         await add_group(desk.services, HostCaller(), new(folder))

@@ -1,9 +1,15 @@
 """Requests that share a transaction: each stands or falls alone. Source: contracts.md section 3."""
 
+import asyncio
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
+import pytest
+from structlog.testing import capture_logs
+
 from orchestrator.commands.execute import Asked, execute_requests
+from orchestrator.contracts.errors import Unavailable
 from orchestrator.contracts.ids import Jid, RequestId, TurnId
 from orchestrator.contracts.wire.chat_requests import SendMessage
 from orchestrator.contracts.wire.replies import Reply
@@ -16,6 +22,11 @@ _NO_SECOND_PART = """
 CREATE TRIGGER no_second_part BEFORE INSERT ON outbox WHEN NEW.part = 2
 BEGIN SELECT RAISE(ABORT, 'no second part'); END
 """
+
+_NO_COMMIT = (
+    "CREATE TABLE kept (jid TEXT REFERENCES groups (jid) DEFERRABLE INITIALLY DEFERRED)",
+    "CREATE TRIGGER no_commit AFTER INSERT ON outbox BEGIN INSERT INTO kept VALUES ('nobody'); END",
+)
 
 
 def asked(number: int, text: str, *, chat: Jid = CHAT, request_id: str | None = None) -> Asked:
@@ -125,3 +136,36 @@ async def test_each_done_request_counts_once_as_an_effect_of_the_open_turn_and_a
     found = await desk.run(lambda tx: agents.turn(tx, CALLER.agent_id, turn))
     assert found is not None
     assert found.effects == 2
+
+
+class _ThreadsEnd:
+    """Implements `Checkpoints`: once files are copied, no thread takes on work any more."""
+
+    def __init__(self, threads: ThreadPoolExecutor) -> None:
+        self._threads = threads
+
+    def reached(self, name: str) -> None:
+        """From here on."""
+        if name == "attachments.copied":
+            self._threads.shutdown(wait=False)
+
+
+async def test_what_the_store_fails_of_is_said_also_where_nothing_can_be_released(desk: Desk) -> None:
+    workspace = desk.services.paths.groups / "family" / "workspace"
+    workspace.mkdir(parents=True)
+    (workspace / "a.txt").write_text("a")
+    await desk.run(lambda tx: remember(tx, CALLER))
+    await desk.run(lambda tx: [tx.execute(sql) for sql in _NO_COMMIT])
+    request = SendMessage(chat_jid=CHAT, text="one", attachments=("a.txt",))
+    loop, threads = asyncio.get_running_loop(), ThreadPoolExecutor()
+    loop.set_default_executor(threads)
+
+    with capture_logs() as logs, pytest.raises(Unavailable, match="write"):
+        await execute_requests(
+            replace(desk.services, checkpoints=_ThreadsEnd(threads)),
+            [replace(asked(1, "one"), request=request), asked(2, "two")],
+        )
+    loop.set_default_executor(ThreadPoolExecutor())
+
+    assert [(each["event"], each["file"]) for each in logs] == [("request.not_released", "1.json")]
+    assert await desk.texts() == []

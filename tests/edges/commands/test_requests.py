@@ -236,6 +236,7 @@ async def test_a_silent_turn_is_told_though_a_request_of_the_turn_beside_it_coun
     silent: str, desk: Desk
 ) -> None:
     held = await overlapping(desk)
+    desk.clock.advance(1)
     await ask(desk, "paid 100 EUR")
 
     for number in (1, 2):
@@ -263,6 +264,21 @@ async def test_a_silent_turn_that_surely_did_something_is_an_answer_though_anoth
     assert await desk.texts() == ["paid 100 EUR"]
 
 
+async def test_a_request_of_a_turn_is_its_answer_though_the_one_before_it_asked_as_well(desk: Desk) -> None:
+    await desk.hear("m-1")
+    held = await desk.start_agent(turn="turn-1")
+    await ask(desk, "paid 100 EUR")
+    await desk.end(held, "m-1", turn="turn-1")
+    await desk.hear("m-2")
+    await desk.feed(held, turn="turn-2", stem="1-a")
+    await ask(desk, "paid 200 EUR", key=replace(KEY, name="2.json"))
+
+    await desk.end(held, "m-2", turn="turn-2")
+
+    assert await desk.statuses() == {"m-1": "settled", "m-2": "settled"}
+    assert await desk.texts() == ["paid 100 EUR", "paid 200 EUR"]
+
+
 async def test_a_request_of_a_turn_that_took_a_follow_up_in_is_its_answer(desk: Desk) -> None:
     held = await overlapping(desk)
     await desk.begin(held, "m-1", "m-2", turn="turn-1")
@@ -272,3 +288,18 @@ async def test_a_request_of_a_turn_that_took_a_follow_up_in_is_its_answer(desk: 
 
     assert await desk.statuses() == {"m-1": "settled", "m-2": "settled"}
     assert await desk.texts() == ["paid 100 EUR"]
+
+
+async def test_a_turn_that_went_into_another_takes_no_request_from_a_third(desk: Desk) -> None:
+    held = await overlapping(desk)
+    await desk.hear("m-3")
+    await desk.feed(held, turn="turn-3", stem="2-a")
+    await desk.begin(held, "m-1", "m-2", turn="turn-1")
+    desk.clock.advance(1)
+    await ask(desk, "paid 100 EUR")
+    await desk.end(held, "m-1", "m-2", turn="turn-1")
+    await ask(desk, "paid 200 EUR", key=replace(KEY, name="2.json"))
+
+    await desk.end(held, "m-3", turn="turn-3")
+
+    assert (await desk.texts())[-1] == "paid 200 EUR"

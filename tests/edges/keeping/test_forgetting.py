@@ -16,6 +16,7 @@ from orchestrator.contracts.events import AgentLogged, ChildSpawned, TokenGenera
 from orchestrator.contracts.ids import AgentId, GroupFolder, Jid, MessageId, TreeId
 from orchestrator.contracts.records.messages import Quoted, ReceivedFile
 from orchestrator.core.chat.death import DeathCause
+from orchestrator.core.wording import Say, say
 from orchestrator.paths import Paths
 from orchestrator.store import agents, alerts, contacts, event_log, notices, spawns
 from orchestrator.store.database import Database
@@ -265,6 +266,26 @@ async def test_alerts_and_incidents_that_only_contain_the_name_stay(desk: Desk) 
 
     assert await _alerts(desk) == ["The assistant of “garden” was stopped.", f"No message to {foreign}."]
     assert await desk.run(lambda tx: notices.names(tx, prefix="files:")) == {f"files:{foreign}"}
+
+
+async def test_alerts_about_the_folder_go_and_those_that_only_contain_it_stay(desk: Desk) -> None:
+    await desk.run(lambda tx: tx.execute("UPDATE groups SET name = 'Roses' WHERE folder = 'family'"))
+    about = [
+        say(Say.OPERATOR_NOT_SET_UP, "en", group="family", why="groups/family/AGENT.md is broken."),
+        say(Say.CHAT_MET, "en", name="Lilies", trigger="@Andy", folder="family"),
+        say(Say.PROPOSAL_ALERT, "en", number=7, group="family", wish="write", effect="> psst"),
+    ]
+    others = [
+        say(Say.OPERATOR_NOT_SET_UP, "en", group="garden", why="The family is away."),
+        say(Say.CHAT_MET, "en", name="family", trigger="family", folder="family-2"),
+        say(Say.PROPOSAL_ALERT, "en", number=8, group="garden", wish="write", effect=f"> {about[0]}"),
+    ]
+    for text in (*about, *others):
+        await desk.run(lambda tx, text=text: alerts.add(tx, text, at=desk.now))  # type: ignore[misc]
+
+    await forget_group(desk.services, OPERATOR, "family")
+
+    assert await _alerts(desk) == others
 
 
 async def test_a_file_that_was_sent_in_an_answer_to_a_person_goes(desk: Desk) -> None:

@@ -52,6 +52,26 @@ async def test_g16_what_comes_in_a_wrapper_is_read(real_desk: Desk) -> None:
     assert real_desk.met[2].change == Change(kind=ChangeKind.EDIT, message_id=MessageId("3EB01"))
 
 
+async def test_a_photo_in_better_quality_names_the_first_and_what_is_seen_once_says_so(
+    real_desk: Desk,
+) -> None:
+    better, once = Message(), Message()
+    better.associatedChildMessage.message.imageMessage.mimetype = "image/jpeg"
+    association = better.messageContextInfo.messageAssociation
+    association.associationType, association.parentMessageKey.ID = 10, "3EB01"
+    once.viewOnceMessageV2.message.imageMessage.caption = "us"
+    for number, message in enumerate([Message(imageMessage={"caption": "look"}), better, once], start=1):
+        put(real_desk.far.directory, number, message)
+
+    await real_desk.channel.connect(real_desk.inbox)
+    await eventually(lambda: len(real_desk.met) == 3)
+
+    first, second, third = real_desk.met
+    assert (first.text, first.change) == ("look", None)
+    assert second.change == Change(kind=ChangeKind.REPETITION, message_id=first.message_id)
+    assert third.text == "us\n[View once: only the phone can show it]"
+
+
 async def test_g6_who_is_who_is_told_before_the_message_that_says_it(desk: Desk) -> None:
     """Case G6."""
     known: list[object] = []

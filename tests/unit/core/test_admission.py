@@ -12,20 +12,20 @@ from orchestrator.core.admission import Decision, Live, Waiting, choose
 
 
 def waits(group: str, since: int = 1, served: int = 0) -> Waiting:
-    return Waiting(group=GroupFolder(group), since_seq=since, last_served=served)
+    return Waiting(key=group, since_seq=since, last_served=served)
 
 
 def busy(group: str) -> Live:
-    return Live(group=GroupFolder(group), is_busy=True, idle_since=None)
+    return Live(key=group, is_busy=True, idle_since=None)
 
 
 def answering(group: str) -> Live:
     """It waits for a person."""
-    return Live(group=GroupFolder(group), is_busy=True, idle_since=None, is_waiting=True)
+    return Live(key=group, is_busy=True, idle_since=None, is_waiting=True)
 
 
 def idle(group: str, since: float) -> Live:
-    return Live(group=GroupFolder(group), is_busy=False, idle_since=since)
+    return Live(key=group, is_busy=False, idle_since=since)
 
 
 def decision(*, start: str = "", feed: str = "", close: str = "") -> Decision:
@@ -104,17 +104,17 @@ def test_who_is_started_fed_and_closed(
 
 def asked(child: str, tree: str = "t", served: int = 0) -> Waiting:
     """A spawned agent that waits for its place."""
-    return Waiting(group=GroupFolder(child), since_seq=0, last_served=served, tree=tree)
+    return Waiting(key=child, since_seq=0, last_served=served, tree=tree)
 
 
 def member(agent: str, tree: str = "t", *, is_waiting: bool = False) -> Live:
     """An agent of a tree, at work or waiting for another one."""
-    return Live(group=GroupFolder(agent), is_busy=True, idle_since=None, is_waiting=is_waiting, tree=tree)
+    return Live(key=agent, is_busy=True, idle_since=None, is_waiting=is_waiting, tree=tree)
 
 
 def parent(agent: str) -> Live:
     """One that is idle and has children."""
-    return Live(group=GroupFolder(agent), is_busy=False, idle_since=1, has_children=True, tree="t")
+    return Live(key=agent, is_busy=False, idle_since=1, has_children=True, tree="t")
 
 
 CHILDREN = [asked(f"t{n}") for n in range(1, 5)]
@@ -173,7 +173,7 @@ def test_a_tree_of_which_nobody_is_at_work_gets_one_on_while_there_is_a_place(
 
     chosen = choose(waiting, live, max_running=max_running, max_live=max_live)
 
-    started = [entry.tree for entry in waiting if entry.group in chosen.start]
+    started = [entry.tree for entry in waiting if entry.key in chosen.start]
     places = min(max_running - len(at_work), max_live - len(live))
     stuck = {entry.tree for entry in waiting} - set(at_work)
     assert len(stuck & set(started)) == min(len(stuck), max(places, 0)) or set(started) <= stuck
@@ -183,11 +183,11 @@ GROUPS = [f"g{n}" for n in range(6)]
 SITUATIONS = st.tuples(
     st.lists(
         st.builds(waits, st.sampled_from(GROUPS), st.integers(1, 9), st.integers(0, 4)),
-        unique_by=lambda entry: entry.group,
+        unique_by=lambda entry: entry.key,
     ),
     st.lists(
         st.builds(busy, st.sampled_from(GROUPS)) | st.builds(idle, st.sampled_from(GROUPS), st.floats(0, 9)),
-        unique_by=lambda agent: agent.group,
+        unique_by=lambda agent: agent.key,
     ),
 )
 
@@ -197,7 +197,7 @@ def test_no_limit_is_passed_and_nobody_is_named_twice(
     situation: tuple[list[Waiting], list[Live]], max_running: int, max_live: int
 ) -> None:
     waiting, live = situation
-    busy_now = {agent.group for agent in live if agent.is_busy}
+    busy_now = {agent.key for agent in live if agent.is_busy}
 
     chosen = choose(waiting, live, max_running=max_running, max_live=max_live)
 
@@ -206,8 +206,8 @@ def test_no_limit_is_passed_and_nobody_is_named_twice(
     assert len(live) + len(chosen.start) <= max(max_live, len(live))
     named = [*chosen.start, *chosen.feed, *chosen.close]
     assert len(named) == len(set(named))
-    assert {*chosen.start, *chosen.feed} <= {entry.group for entry in waiting}
-    assert set(chosen.close) <= {agent.group for agent in live} - busy_now
+    assert {*chosen.start, *chosen.feed} <= {entry.key for entry in waiting}
+    assert set(chosen.close) <= {agent.key for agent in live} - busy_now
 
 
 @given(SITUATIONS, st.integers(1, 5), st.integers(1, 6))
@@ -215,13 +215,13 @@ def test_no_slot_stays_empty_while_somebody_can_use_it(
     situation: tuple[list[Waiting], list[Live]], max_running: int, max_live: int
 ) -> None:
     waiting, live = situation
-    groups_live = {agent.group for agent in live}
-    busy_now = {agent.group for agent in live if agent.is_busy}
+    groups_live = {agent.key for agent in live}
+    busy_now = {agent.key for agent in live if agent.is_busy}
 
     chosen = choose(waiting, live, max_running=max_running, max_live=max_live)
 
     used = len(busy_now) + len(chosen.start) + len(set(chosen.feed) - busy_now) + len(chosen.close)
-    left = {entry.group for entry in waiting} - {*chosen.start, *chosen.feed}
+    left = {entry.key for entry in waiting} - {*chosen.start, *chosen.feed}
     held_back = left - groups_live
     assert used >= max_running or not ((left & groups_live) - set(chosen.close))
     assert used >= max_running or len(live) + len(chosen.start) >= max_live or not held_back

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.contracts.errors import InvalidRequest
-from orchestrator.core.service_unit import ServiceUnit, home_of, unit_text
+from orchestrator.core.service_unit import ServiceUnit, change_within_s, home_of, unit_text
 
 
 def _text(home: str = "/srv/dove", *, user: str | None = None, grace_s: float = 20) -> str:
@@ -69,6 +69,32 @@ def test_the_home_is_read_back_or_refused(name: str) -> None:
         assert home_of(text) == home
 
 
-@pytest.mark.parametrize("text", ["", "[Service]\nExecStart=/bin/true\n"], ids=["empty", "another's"])
+@given(st.floats(min_value=0, max_value=100_000))
+def test_a_stop_is_waited_for_longer_than_systemd_gives_it(grace_s: float) -> None:
+    text = _text(grace_s=grace_s)
+
+    (stop_s,) = [line.partition("=")[2] for line in text.splitlines() if line.startswith("TimeoutStopSec=")]
+    within_s = change_within_s(text)
+    assert within_s is not None
+    assert within_s >= int(stop_s) + 60
+
+
+@pytest.mark.parametrize("word", ["5min 20s", "infinity", ""])
+def test_a_stop_that_an_operator_bounds_in_other_words_is_waited_for_to_its_end(word: str) -> None:
+    assert change_within_s(f"[Service]\nTimeoutStopSec={word}\n") is None
+
+
+_OWN = """[Unit]
+Description=Dovecote by hand
+
+[Service]
+ExecStart=/usr/bin/tail -f /srv/dove/data/logs/dovecote.log
+WorkingDirectory=/srv/dove
+"""
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[Service]\nExecStart=/bin/true\n", _OWN], ids=["empty", "another's", "an operator's"]
+)
 def test_another_unit_serves_no_home_of_ours(text: str) -> None:
     assert home_of(text) is None

@@ -116,7 +116,7 @@ def test_a_missing_fact_is_a_fault_of_ours() -> None:
 
 
 @pytest.mark.parametrize("key", Say)
-def test_no_sentence_speaks_of_internals(key: Say) -> None:
+def test_h11_no_sentence_speaks_of_internals(key: Say) -> None:
     sentence = say(key, "en", **FACTS.get(key, {}))
 
     assert [word for word in INTERNALS if word in sentence] == []

@@ -7,20 +7,20 @@ import pytest
 
 from orchestrator.cli.findings import Health
 from orchestrator.cli.service_checks import judge_service, judge_state
-from orchestrator.commands.keeping.service_units import Manager, ServiceState, unit_for
+from orchestrator.commands.keeping.service_units import ServiceState, Systemd, unit_for
 from tests.edges.cli.doctor.conftest import SickHome, assert_names
 
 
-def written(home: SickHome, served: Path) -> Manager:
-    """A manager that has a unit of this installation for `served`, whose user does not linger here."""
-    manager = Manager(is_system=False, units=home.paths.home / "units")
-    manager.units.mkdir(exist_ok=True)
-    manager.unit.write_text(unit_for(served, manager, grace_s=20, environment=os.environ))
-    return manager
+def written(home: SickHome, served: Path) -> Systemd:
+    """A systemd that has a unit of this installation for `served`, whose user does not linger here."""
+    systemd = Systemd(is_system=False, units=home.paths.home / "units")
+    systemd.units.mkdir(exist_ok=True)
+    systemd.unit.write_text(unit_for(served, systemd, grace_s=20, environment=os.environ))
+    return systemd
 
 
 def test_a_home_without_a_service_is_told_how_it_gets_one(home: SickHome, tmp_path: Path) -> None:
-    found = judge_service(home.patient(), [Manager(is_system=False, units=tmp_path / "none")])
+    found = judge_service(home.patient(), [Systemd(is_system=False, units=tmp_path / "none")])
 
     assert (found.health, "dovecote service install" in found.why) == (Health.OK, True)
 
@@ -32,11 +32,11 @@ def test_a_service_of_another_home_is_no_finding(home: SickHome, tmp_path: Path)
 
 
 def test_a_unit_of_an_installation_that_is_no_more_is_a_failure(home: SickHome) -> None:
-    manager = written(home, served=home.paths.home)
-    text = manager.unit.read_text().replace('ExecStart="', 'ExecStart="/gone')
-    manager.unit.write_text(text)
+    systemd = written(home, served=home.paths.home)
+    text = systemd.unit.read_text().replace('ExecStart="', 'ExecStart="/gone')
+    systemd.unit.write_text(text)
 
-    found = judge_service(home.patient(), [manager])
+    found = judge_service(home.patient(), [systemd])
 
     assert_names(found, Health.FAILURE, "starts another installation", "dovecote service install")
     assert "/gone" in found.why
@@ -62,9 +62,9 @@ def test_a_unit_of_an_installation_that_is_no_more_is_a_failure(home: SickHome) 
 def test_j12_a_service_that_would_end_at_log_out_or_does_not_run_is_named(
     active: str, enabled: str, is_lingering: bool, health: Health, why: str, mend: str
 ) -> None:
-    manager = Manager(is_system=False, units=Path("/units"))
+    systemd = Systemd(is_system=False, units=Path("/units"))
     state = ServiceState(
-        unit=manager.unit, home="/home", active=active, enabled=enabled, is_lingering=is_lingering
+        unit=systemd.unit, home="/home", active=active, enabled=enabled, is_lingering=is_lingering
     )
 
-    assert_names(judge_state(state, manager), health, why, mend)
+    assert_names(judge_state(state, systemd), health, why, mend)

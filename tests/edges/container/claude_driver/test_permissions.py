@@ -103,6 +103,7 @@ async def test_l4_tools_that_outlive_a_turn_or_reach_the_network_are_not_offered
     offered = offered_names(claude)
     assert {"Bash", "Read", "Write", "Edit"} <= offered
     assert offered.isdisjoint({"CronCreate", "ScheduleWakeup", "WebSearch", "WebFetch", "AskUserQuestion"})
+    assert "SendMessage" not in offered
 
 
 async def test_who_is_stopped_while_it_waits_for_leave_does_nothing_more(claude: ClaudeHome) -> None:

@@ -91,14 +91,23 @@ def test_every_other_word_of_the_protocol_is_no_message(kind: str) -> None:
     assert inbound == Skip(reason=SkipReason.PROTOCOL, chat=FAMILY)
 
 
-def test_an_encrypted_change_is_skipped_by_its_name() -> None:
-    inbound = to_inbound(event({"secretEncryptedMessage": {"encPayload": b"x"}}), ME)
+@pytest.mark.parametrize(
+    "fields",
+    [{"encPayload": b"x"}, {"secretEncType": 2}, {"secretEncType": 3, "targetMessageKey": {"ID": "3EB0OLD"}}],
+    ids=["of no kind", "of nothing", "of when it is sent"],
+)
+def test_an_encrypted_change_of_nothing_that_was_read_is_skipped_by_its_name(fields: dict[str, Any]) -> None:
+    inbound = to_inbound(event({"secretEncryptedMessage": fields}), ME)
 
     assert inbound == Skip(reason=SkipReason.ENCRYPTED_CHANGE, chat=FAMILY)
 
 
 @pytest.mark.parametrize(
-    ("is_unavailable", "why"), [(False, "it could not be decrypted"), (True, "only the phone can show it")]
+    ("is_unavailable", "why"),
+    [
+        (False, "it could not be decrypted"),
+        (True, "only the phone can show it, as is so with what can be viewed once"),
+    ],
 )
 def test_g8_an_undecryptable_message_is_shown_and_wakes_nobody(is_unavailable: bool, why: str) -> None:
     inbound = undecryptable(undecryptable_event(is_unavailable=is_unavailable, message_id="3EB0A"), ME)

@@ -72,6 +72,25 @@ SAID: dict[str, tuple[dict[str, Any], str]] = {
         },
         "1\n2",
     ),
+    "an interactive message with buttons": (
+        {
+            "interactiveMessage": {
+                "body": {"text": "Pizza?"},
+                "nativeFlowMessage": {
+                    "buttons": [
+                        {"name": "quick_reply", "buttonParamsJSON": '{"display_text": " Yes ", "id": "1"}'},
+                        {"name": "quick_reply", "buttonParamsJSON": '{"display_text": "No\\ud800"}'},
+                        {"name": "cta_url", "buttonParamsJSON": "[1]"},
+                        {"name": "cta_url", "buttonParamsJSON": "{"},
+                        {"name": "cta_url", "buttonParamsJSON": '{"display_text": 7}'},
+                        {"name": "cta_url", "buttonParamsJSON": '{"display_text":"' + "x" * 10_000 + '"}'},
+                        {"name": "cta_call", "buttonParamsJSON": "[" * 9_000},
+                    ]
+                },
+            }
+        },
+        "Pizza?\n- Yes\n- No?",
+    ),
     "an answer to an interactive message": ({"interactiveResponseMessage": {"body": {"text": "Two"}}}, "Two"),
     "an answer by form": (
         {"interactiveResponseMessage": {"nativeFlowResponseMessage": {"name": "address_message"}}},
@@ -130,3 +149,24 @@ def test_an_offer_or_an_answer_is_read_and_may_wake(message: dict[str, Any], tex
     inbound = heard(message)
 
     assert (inbound.text, inbound.is_context_only) == (text, False)
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        (
+            {"templateMessage": {"hydratedTemplate": {"maskLinkedDevices": True}}},
+            "[A message that cannot be read: only the phone can show it]",
+        ),
+        (
+            {"interactiveMessage": {"nativeFlowMessage": {"buttons": [{"name": "review_and_pay"}]}}},
+            "[Form of a business: review_and_pay]",
+        ),
+        ({"interactiveMessage": {"collectionMessage": {"ID": "1"}}}, "[Form of a business]"),
+    ],
+    ids=["a code for the phone alone", "a form without words", "a catalogue without words"],
+)
+def test_what_only_phones_show_is_told_and_wakes_nobody(message: dict[str, Any], text: str) -> None:
+    inbound = heard(message)
+
+    assert (inbound.text, inbound.is_context_only) == (text, True)

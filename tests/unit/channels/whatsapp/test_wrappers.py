@@ -43,9 +43,7 @@ def test_g16_a_text_in_a_wrapper_is_heard(wrapper: str) -> None:
     assert heard({wrapper: {"message": {"conversation": "hello"}}}).text == "hello"
 
 
-@pytest.mark.parametrize(
-    "wrapper", ["ephemeralMessage", "viewOnceMessage", "viewOnceMessageV2", "spoilerMessage"]
-)
+@pytest.mark.parametrize("wrapper", ["ephemeralMessage", "associatedChildMessage", "spoilerMessage"])
 def test_g16_a_photo_in_a_wrapper_keeps_its_file(wrapper: str) -> None:
     inbound = heard({wrapper: {"message": {"imageMessage": {"caption": "us", "mimetype": "image/png"}}}})
 

@@ -94,7 +94,9 @@ def test_letters_are_compared_in_their_normal_form_and_without_case() -> None:
     assert at_start("@Straße").matches("@STRASSE hi")
 
 
-@pytest.mark.parametrize("name", ["C++", "J.A.R.V.I.S.", "Mr (Big)", "what?", "a|b", "$", "Dr. Who", "[x]"])
+@pytest.mark.parametrize(
+    "name", ["C++", "J.A.R.V.I.S.", "Mr (Big)", "what?", "a|b", "$", "Dr. Who", "[x]", "O'\"x"]
+)
 def test_j11_the_default_trigger_is_a_plain_word_whatever_the_name_is(name: str) -> None:
     trigger = at_start(default_trigger(name), name=name)
 
