@@ -2,6 +2,9 @@
 
 `plan` draws lives, deeds and faults from a seed; `script` is what the agents do; `trouble` does the faults;
 `play` carries a plan out; `far_end` counts what the chat network saw; `verdict` compares that with what the
-orchestrator says; `__main__` runs on and prints each seed that fails: `make torture MINUTES=10 SEED=1`.
+orchestrator says, `nights` for the task of a night in which the clocks are changed, `leftovers` for all that
+should be gone; `__main__` runs on and prints each seed that fails, and the `totals`:
+`make torture MINUTES=10 SEED=1`. With `ARGS='--runner docker'` the engine goes away and comes back as well.
+WhatsApp's bridge has a storm of its own, `tests.edges.whatsapp.storm`.
 `crash_store` and `model` are another rig: the real store, killed between any two statements.
 """

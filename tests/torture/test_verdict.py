@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.core.wording import ENGLISH, Say
 from tests.support.file_channel import read_lines
 from tests.support.home_on_disk import NOTE_OF_A_RESENT
 from tests.support.store_template import lay_store
@@ -125,3 +126,17 @@ async def test_each_broken_promise_is_found(lie: Callable[[Rig], object], findin
     lie(rig)
 
     assert finding in "\n".join(faults_of(rig))
+
+
+async def test_a_sentence_that_never_reached_the_network_is_known_as_failed_and_counts_as_said(
+    rig: Rig,
+) -> None:
+    write(rig, "UPDATE messages SET status = 'partial' WHERE seq = 1")
+    write(
+        rig,
+        "INSERT INTO outbox (id, chat_jid, text, source, source_key, part, parts, status, error, created_ms)"
+        " VALUES (4, 'file:kitchen', ?, 'notice', 'broken', 1, 1, 'failed', 'twice no answer', 0)",
+        ENGLISH[Say.PARTIAL],
+    )
+
+    assert faults_of(rig) == []

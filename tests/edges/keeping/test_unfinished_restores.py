@@ -153,9 +153,10 @@ def test_killed_at_any_step_it_keeps_all_in_one_place_and_the_next_one_finishes_
 def test_killed_while_the_store_is_set_aside_and_again_at_any_step_it_is_finished_by_the_third(
     backup: Path, half: Path, tmp_path: Path
 ) -> None:
-    homes = _copies(half, tmp_path, REPEATED)
+    some = REPEATED[::2]
+    homes = _copies(half, tmp_path, some)
 
-    ends = _break(backup, zip(homes, REPEATED, strict=True), is_killed=True)
+    ends = _break(backup, zip(homes, some, strict=True), is_killed=True)
 
     assert "killed" in ends
     assert "done" in ends

@@ -31,7 +31,7 @@ def use_once(dovecote: Dovecote) -> None:
 
 
 @pytest.mark.parametrize("is_up", [True, False], ids=["up", "down"])
-def test_a_task_is_made_shown_paused_resumed_and_cancelled(
+def test_f13_a_task_is_made_shown_paused_resumed_and_cancelled(
     dovecote: Dovecote, serve: Serve, is_up: bool
 ) -> None:
     if is_up:

@@ -166,7 +166,7 @@ async def test_a_missing_file_is_told_as_such_and_as_an_empty_one_only_to_gemini
     assert (first["error"], second["told"]) == (-32002, "")
 
 
-async def test_commands_see_no_credential_and_their_output_is_cut_at_its_beginning(
+async def test_i7_commands_see_no_credential_and_their_output_is_cut_at_its_beginning(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOME_API_KEY", "canary")
