@@ -1,7 +1,7 @@
 """The tool server of an agent, named `dovecote`: MCP over standard input and output, a process of its own.
 
-A driver starts it beside a model's program, in the agent's own environment, and ends it by closing its
-input. Exit codes: 0 done, 2 the environment names no chat, 3 its packages are not here. Source:
+The model's program starts it, as its driver tells it to, in the agent's own environment, and ends it by
+closing its input. Exit codes: 0 done, 2 the environment names no chat, 3 its packages are not here. Source:
 contracts.md section 5.
 """
 

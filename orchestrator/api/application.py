@@ -56,8 +56,8 @@ def make_application(
     live: LiveEvents,
     toolsets: Toolsets,
 ) -> FastAPI:
-    """Every route but health needs a bearer, those of management the operator's; none answers once
-    `closing` has begun."""
+    """Every route but health needs a bearer, those of management the operator's or a key's of the
+    scope `manage`; none answers once `closing` has begun."""
 
     async def api_caller(
         connection: HTTPConnection, authorization: Annotated[str | None, Header()] = None

@@ -1,4 +1,7 @@
-"""The doors people and programs come in by: the last to open, the first to close."""
+"""The doors people and programs come in by: the last to open.
+
+The API closes first, channels once all is sent.
+"""
 
 import asyncio
 from dataclasses import dataclass
@@ -40,7 +43,7 @@ class App:
 
 
 async def open_doors(app: App, *, serves_api: bool) -> "list[asyncio.Task[None]]":
-    """Connect the channels, then serve the API: the last to open, the first to close."""
+    """Connect the channels, then serve the API."""
     services, activities = app.services, app.activities
     doors = [
         activities.start_replaceable(f"channel {channel.name}", _connector(app, channel))

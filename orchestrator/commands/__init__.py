@@ -1,7 +1,7 @@
-"""Every operation, once: plain functions of a transaction, a context and a typed request.
+"""Every operation, once; those of boxes are functions of a transaction, a context and a typed request.
 
 What a box asks for comes in by `execute`: `command` is what a command is, `catalog` the list of them.
-What the operator asks for comes by `operator_requests`, under the same authority. `proposals` asks
+What the operator asks of tasks comes by `operator_requests`, under the same authority. `proposals` asks
 operators for a yes, `decisions` does what they say. `services` is what all may use, `sender_book` its
 last good rules of who is heard, `programs` runs what operators set, `views` shows a chat and
 what lives, `standing` how the whole stands.

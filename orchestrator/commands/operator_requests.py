@@ -1,4 +1,4 @@
-"""What the operator asks for by HTTP or the command line: the requests of boxes, and what to look at."""
+"""What the operator asks of tasks by HTTP or the command line: the requests of boxes, and what to look at."""
 
 import asyncio
 from collections.abc import Mapping

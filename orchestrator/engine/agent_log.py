@@ -14,7 +14,10 @@ _TAIL_LINES: Final = 20
 
 
 class AgentLogFile:
-    """Appends lines to `data/logs/agents/{folder}.log`; writing happens in a thread."""
+    """Appends lines to a file of `data/logs/agents/`: `{folder}.log`, a helper's `{agentId}.log`.
+
+    Writing happens in a thread.
+    """
 
     def __init__(self, path: Path, *, max_bytes: int, keep: int) -> None:
         self._path = path

@@ -1,4 +1,7 @@
-"""Who runs now: one agent a group, a bounded number of turns, nobody twice before another once."""
+"""Who runs now: a bounded number of turns, nobody twice before another once.
+
+One agent a chat; isolated runs of tasks and spawned agents run beside it.
+"""
 
 import asyncio
 from collections.abc import Collection, Coroutine, Sequence

@@ -36,12 +36,13 @@ _PAST_ALL_WAITS_S: Final = 900.0
 _OPEN: Final = {
     "messages": "status = 'dispatched' OR (status = 'pending' AND is_trigger)",
     "outbox": "status IN ('queued', 'sending', 'unknown')",
-    "task_runs": "status IN ('claimed', 'started')",
+    "task_runs": "status = 'started' OR (status = 'claimed' AND task_id LIKE 'slot-%')",
     "tasks": "status = 'active' AND task_id LIKE 'slot-%'",
     "agents": "ended_ms IS NULL",
     "waiting_words": "1",
 }
-"""Of each table, what is not over yet."""
+"""Of each table, what is not over yet. What runs again and again may be due just when all is stopped: it is
+claimed then, for the next life."""
 _SETTINGS: Final = {
     "agent__idle_timeout_s": 1,
     "bounds__triggers_per_sender": 0,

@@ -1,4 +1,4 @@
-"""Messages in: what channels and people may do with a chat."""
+"""Messages in: a message is stored here, and what else channels and people may do with a chat."""
 
 from dataclasses import replace
 from datetime import datetime
