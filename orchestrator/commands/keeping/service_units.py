@@ -27,15 +27,21 @@ from orchestrator.core.service_unit import (
 
 _BOOTED: Final = Path("/run/systemd/system")
 _SYSTEM_UNITS: Final = Path("/etc/systemd/system")
+_LINGERERS: Final = Path("/var/lib/systemd/linger")
+"""Source: loginctl(1)."""
 _PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Systemd:
-    """The machine's own or a user's, and where its units lie. is_system: the machine's."""
+    """The machine's own or a user's, and where its units lie. is_system: the machine's.
+
+    lingerers: has a file of the name of each user whose units go on after he logged out.
+    """
 
     is_system: bool
     units: Path
+    lingerers: Path = _LINGERERS
 
     @property
     def unit(self) -> Path:
@@ -159,13 +165,12 @@ def service_state(systemd: Systemd) -> ServiceState:
         home=home,
         active=_word(systemd, "is-active") if can_ask else "unknown",
         enabled=_word(systemd, "is-enabled") if can_ask else "unknown",
-        is_lingering=None if systemd.is_system else _is_lingering(),
+        is_lingering=None if systemd.is_system else _is_lingering(systemd),
     )
 
 
-def _is_lingering() -> bool:
-    """Source: loginctl(1): a file of the user's name."""
-    return Path("/var/lib/systemd/linger", _user_name(os.geteuid())).exists()
+def _is_lingering(systemd: Systemd) -> bool:
+    return (systemd.lingerers / _user_name(os.geteuid())).exists()
 
 
 def _user_name(uid: int) -> str:

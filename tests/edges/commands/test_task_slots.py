@@ -169,6 +169,17 @@ async def test_b4_a_slot_that_comes_while_the_run_before_goes_on_is_skipped_and_
     assert (await bench.runs())[1].error == "the run before had not ended"
 
 
+async def test_b4_a_slot_that_comes_while_the_run_before_has_not_begun_is_skipped_too(bench: Bench) -> None:
+    """Case B4: where all places for agents are taken, runs of one task would heap up."""
+    await bench.add()
+    await bench.claim(after_s=HOUR_S)
+
+    await bench.claim(after_s=HOUR_S)
+
+    assert await bench.statuses() == ["claimed", "skipped"]
+    assert len(await bench.waiting()) == 1
+
+
 @pytest.mark.parametrize(
     ("first", "expected"),
     [

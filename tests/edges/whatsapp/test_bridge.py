@@ -52,7 +52,8 @@ async def test_what_the_child_said_at_its_end_is_told(desk: Desk) -> None:
     assert "SIGABRT: panic: runtime error" in desk.whys[0]
 
 
-async def test_a_child_that_hangs_is_killed_and_started_again(make_desk: MakeDesk) -> None:
+async def test_g4_a_child_that_hangs_is_killed_before_the_next_begins(make_desk: MakeDesk) -> None:
+    """Case G4: the double takes a lock, so that a second one beside it would fail."""
     desk = make_desk(rule=replace(QUICK, silence_s=5))
     desk.far.set_faults(("heard:hello", Fault.HANG))
     desk.far.write("hello")

@@ -1,6 +1,8 @@
 """Faults of the service of systemd: case J12, and a unit that another installation wrote."""
 
 import os
+import pwd
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -68,3 +70,29 @@ def test_j12_a_service_that_would_end_at_log_out_or_does_not_run_is_named(
     )
 
     assert_names(judge_state(state, systemd), health, why, mend)
+
+
+@pytest.mark.parametrize(
+    ("is_lingering", "health", "why", "mend"),
+    [
+        (False, Health.WARNING, "ends when this user logs out", "loginctl enable-linger"),
+        (True, Health.OK, "serves this home", ""),
+    ],
+)
+def test_j12_the_doctor_looks_whether_the_user_of_its_own_service_lingers(
+    home: SickHome,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    is_lingering: bool,
+    health: Health,
+    why: str,
+    mend: str,
+) -> None:
+    if is_lingering:
+        (tmp_path / pwd.getpwuid(os.geteuid()).pw_name).touch()
+    systemd = replace(written(home, served=home.paths.home), lingerers=tmp_path)
+    monkeypatch.setenv("PATH", "")  # no systemctl: what this machine's systemd thinks is not asked
+
+    found = judge_service(home.patient(), [systemd])
+
+    assert_names(found, health, why, mend)
