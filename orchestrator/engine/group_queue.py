@@ -4,6 +4,7 @@ One agent a chat; isolated runs of tasks and spawned agents run beside it.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Collection, Coroutine, Sequence
 
 import structlog
@@ -41,6 +42,7 @@ class GroupQueue:
         self._parts: RunParts | None = None
         self._tasks: asyncio.TaskGroup | None = None
         self._runs: dict[str, AgentRun] = {}
+        self._being_stopped: Counter[AgentId] = Counter()
         self._is_open = True
 
     async def run(self, parts: RunParts, adopted: Sequence[Adopted] = ()) -> None:
@@ -115,7 +117,15 @@ class GroupQueue:
 
     async def stop_agents(self, agents: Sequence[AgentId], reason: StopReason) -> list[StopOutcome]:
         """Stop these agents in this order, neighbours of one depth together; what came of each."""
-        return await AgentStops(self._services, self.run_of).stop(agents, reason)
+        self._being_stopped.update(agents)
+        try:
+            return await AgentStops(self._services, self.run_of).stop(agents, reason)
+        finally:
+            self._being_stopped -= Counter(agents)
+
+    def is_being_stopped(self, agent_id: AgentId) -> bool:
+        """Whether a stop is on its way to it, which takes down first what is below it."""
+        return agent_id in self._being_stopped
 
     def begin_stop(self, agents: Sequence[AgentId], reason: StopReason) -> None:
         """As `stop_agents`, without waiting for it."""

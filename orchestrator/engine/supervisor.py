@@ -174,7 +174,8 @@ class Supervisor:
 
     def _is_untold(self, agent: Agent) -> bool:
         run = self._queue.run_of(agent.agent_id)
-        return run is not None and run.state.stop_cause is None and agent.agent_id not in self._stopping
+        is_told = agent.agent_id in self._stopping or self._queue.is_being_stopped(agent.agent_id)
+        return run is not None and run.state.stop_cause is None and not is_told
 
     async def _stop_told(self, order: Sequence[AgentId], reason: StopReason) -> None:
         self._stopping.update(order)

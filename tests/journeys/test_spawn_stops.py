@@ -54,13 +54,14 @@ async def test_a_stop_takes_all_that_came_of_an_agent_the_deepest_first_also_one
         scenario(
             rule("ask around", spawn("middle"), FOREVER),
             rule("middle", spawn("leaf"), FOREVER),
-            rule("leaf", DEAF, FOREVER),
+            rule("leaf", DEAF, {"say": "deaf"}, FOREVER),
         )
     )
 
     async with home.running() as app:
         home.ask("ask around")
         middle, leaf = await running(home, "middle", "leaf")
+        await eventually(lambda: home.rows("SELECT 1 FROM spawn_texts"), what=home.story)
         outcome = await stop(app, middle)
         again = await stop(app, middle)
         rows = await ended(home, "middle", "leaf")
