@@ -3,15 +3,16 @@
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run test test-agents test-fast torture lint bench image lock clean
+.PHONY: help run test test-agents test-fast torture soak lint bench image lock clean
 
 PYTHON ?= python3
 export PYTHON
 # More arguments for the program behind run, bench and lock, and for pytest.
 ARGS ?=
 PYTEST_ARGS ?=
-# How long `make torture` goes on, and from which seed.
-MINUTES ?= 10
+# How long `make torture` and `make soak` go on, and from which seed.
+torture: MINUTES ?= 10
+soak: MINUTES ?= 60
 SEED ?= 1
 # What the agent image is built on: any Debian or Ubuntu image with Python 3.11 or newer.
 BASE ?= dovecote-base:bookworm
@@ -33,6 +34,7 @@ help:
 	@echo 'make test-agents the tests with every agent program, which are installed first'
 	@echo 'make test-fast   the unit tests only'
 	@echo 'make torture     traffic and kills from a seed on (MINUTES=…, SEED=…)'
+	@echo 'make soak        a calm hour of mixed load; what grows is told (MINUTES=…)'
 	@echo 'make lint        ruff, mypy, import-linter'
 	@echo 'make bench       the benchmarks, each beside its floor'
 	@echo 'make image       build the agent image (BASE=image to build on, WITH=claude,codex,…)'
@@ -55,6 +57,9 @@ test-fast:
 
 torture:
 	@$(setup_dev) && exec $(bin)/python -m tests.torture --minutes $(MINUTES) --seed $(SEED) $(ARGS)
+
+soak:
+	@$(setup_dev) && exec $(bin)/python -m tests.soak --minutes $(MINUTES) --seed $(SEED) $(ARGS)
 
 lint:
 	@$(setup_dev)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from orchestrator.commands.hearing.judging import may_set_off
 from orchestrator.commands.services import Services
 from orchestrator.commands.views import ChatView, chat_position, chat_view, group_of_chat
 from orchestrator.contracts.ids import Jid, MessageId
@@ -63,7 +64,8 @@ class Unfinished:
 class ChatStart:
     """Where a chat stands, and how the assistant is addressed in it.
 
-    requires_trigger: what does not match the trigger is not for the assistant.
+    requires_trigger: what does not match the trigger is not for the assistant. is_heard: whether who writes
+    at the terminal may set it off, by the rules of the group.
     """
 
     last_id: int
@@ -72,6 +74,7 @@ class ChatStart:
     trigger: str
     trigger_position: TriggerPosition
     requires_trigger: bool
+    is_heard: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +123,7 @@ class ChatNews:
         )
 
 
-async def chat_start(services: Services, chat: Jid) -> ChatStart:
+async def chat_start(services: Services, door: ConsoleDoor, chat: Jid) -> ChatStart:
     """The place where the chat stands: from there on everything is news. Raises NotFound."""
     position = await chat_position(services, chat)
     group = await group_of_chat(services, chat)
@@ -131,6 +134,7 @@ async def chat_start(services: Services, chat: Jid) -> ChatStart:
         trigger=group.trigger,
         trigger_position=group.trigger_position,
         requires_trigger=group.requires_trigger and not group.is_main,
+        is_heard=await may_set_off(services, group, door.sender),
     )
 
 

@@ -35,6 +35,11 @@ class ConsoleChannel(BaseChannel):
         self._wakeups = wakeups
         self._typing: set[Jid] = set()
 
+    @property
+    def sender(self) -> Jid:
+        """As whom everybody at the terminal writes."""
+        return OPERATOR
+
     def owns(self, jid: Jid) -> bool:
         """Whether `jid` is a console chat."""
         return jid.startswith(PREFIX) and len(jid) > len(PREFIX)

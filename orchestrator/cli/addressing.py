@@ -1,5 +1,7 @@
 """How the assistant of a chat is called, in words for the person at the terminal."""
 
+from typing import Final
+
 from orchestrator.api.chat_watch import ChatStart
 from orchestrator.contracts.records.groups import TriggerPosition
 from orchestrator.core.chat.slash_words import slash_word
@@ -23,6 +25,12 @@ def how_to_address(start: ChatStart) -> str | None:
     if start.trigger_position is TriggerPosition.ANYWHERE:
         return f"Put {start.trigger} into a message for the assistant."
     return f"Begin a message for the assistant with {start.trigger}"
+
+
+NOT_HEARD: Final = (
+    "Who writes here may not set the assistant off: console:operator is not among the senders of this "
+    "group's senders.toml. Add it there, or to assistant.operators of dovecote.toml."
+)
 
 
 def what_to_do(start: ChatStart) -> str:

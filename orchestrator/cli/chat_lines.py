@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from orchestrator.api.chat_watch import ChatNews, ChatPlace, ChatStart
-from orchestrator.cli.addressing import is_addressed, what_to_do
+from orchestrator.cli.addressing import NOT_HEARD, is_addressed, what_to_do
 from orchestrator.cli.chat_words import Word, help_text, word_of
 from orchestrator.cli.console_link import ConsoleLink
 from orchestrator.cli.sent_file import shown_lines
-from orchestrator.contracts.errors import DovecoteError, InvalidRequest
+from orchestrator.contracts.errors import DovecoteError, Forbidden, InvalidRequest
 from orchestrator.contracts.ids import MessageId, new_id
 
 _WAIT_S: Final = 20.0
@@ -122,6 +122,8 @@ class LineChat:
             )
 
     def _check_addressed(self, start: ChatStart) -> None:
+        if self._said and not start.is_heard:
+            raise Forbidden(NOT_HEARD)
         if self._unaddressed:
             raise InvalidRequest(
                 f"{self._unaddressed} of {len(self._said)} lines were not for the assistant: "

@@ -14,7 +14,7 @@ from rich.markdown import Markdown
 from rich.text import Text
 
 from orchestrator.api.chat_watch import ChatNews, ChatPlace, ChatStart, SentText
-from orchestrator.cli.addressing import how_to_address
+from orchestrator.cli.addressing import NOT_HEARD, how_to_address
 from orchestrator.cli.chat_words import Word, help_text, unknown_word, word_of
 from orchestrator.cli.console_link import ConsoleLink
 from orchestrator.cli.sent_file import file_line
@@ -54,7 +54,9 @@ class TerminalChat:
 
     def _greet(self, screen: Console, start: ChatStart) -> None:
         _dim(screen, f"You are talking with {self._assistant_name}.")
-        if (address := how_to_address(start)) is not None:
+        if not start.is_heard:
+            _dim(screen, NOT_HEARD)
+        elif (address := how_to_address(start)) is not None:
             _dim(screen, clean_text(address))
 
     async def _prompt(self, screen: Console, start: ChatStart) -> None:

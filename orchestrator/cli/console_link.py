@@ -81,7 +81,7 @@ class LocalLink:
     async def start(self) -> ChatStart:
         """Read the store."""
         await check_posting(self._services, OperatorCaller(), self._chat)
-        return await chat_start(self._services, self._chat)
+        return await chat_start(self._services, self._door, self._chat)
 
     async def news(self, place: ChatPlace, *, wait_s: float) -> ChatNews:
         """Read the store, waiting for a change."""

@@ -146,6 +146,11 @@ class Channel(Protocol):
 class ConsoleDoor(Protocol):
     """The terminal's side of the console channel: people come in here, over HTTP or in-process."""
 
+    @property
+    def sender(self) -> Jid:
+        """As whom everybody at the terminal writes."""
+        ...
+
     def owns(self, jid: Jid) -> bool:
         """Whether `jid` is a console chat."""
         ...

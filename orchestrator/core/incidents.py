@@ -27,11 +27,11 @@ _KINDS: Final[Mapping[str, IncidentKind]] = {
     ),
     "provider": IncidentKind(
         what="The provider of {about} is away or busy; its messages wait and are tried again by themselves.",
-        mend="dovecote provider check",
+        mend="dovecote provider check NAME, with the provider of its AGENT.md",
     ),
     "refused": IncidentKind(
         what="The provider of {about} refuses the credential or the model; its messages wait.",
-        mend="dovecote provider check",
+        mend="dovecote provider check NAME, with the provider of its AGENT.md",
     ),
     "budget": IncidentKind(
         what="The budget of {about} is used up; its messages wait for the next day or month.",

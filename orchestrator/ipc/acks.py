@@ -40,12 +40,30 @@ def read_acks(acks: SafeDir) -> dict[TurnId, object]:
     return dict(reversed(found.items()))
 
 
+def prune_acks(acks: SafeDir, *, before_ns: int, max_entries: int) -> None:
+    """Remove those that are never read, beyond the newest 1,000, if they were written before that time.
+
+    An agent writes one a turn and lives as long as people write to it. Raises UnsafeEntry or OSError.
+    """
+    entries = [each for each in acks.entries(max_entries) if _may_be_an_ack(each.name)]
+    for entry in sorted(entries, key=_written, reverse=True)[MAX_ACKS:]:
+        if entry.mtime_ns < before_ns and not entry.is_dir:
+            acks.remove(entry.name)
+
+
 def _newest(acks: SafeDir) -> list[Entry]:
     """The files that may be acks, the newest first."""
-    names = [name for name in acks.names(_MAX_NAMES)[0] if name.endswith(REQUEST_SUFFIX)]
-    entries = (acks.entry(name) for name in names if is_file_name(name.removesuffix(REQUEST_SUFFIX)))
+    entries = (acks.entry(name) for name in acks.names(_MAX_NAMES)[0] if _may_be_an_ack(name))
     known = [entry for entry in entries if entry is not None]
-    return sorted(known, key=lambda entry: (entry.mtime_ns, entry.name), reverse=True)[:MAX_ACKS]
+    return sorted(known, key=_written, reverse=True)[:MAX_ACKS]
+
+
+def _may_be_an_ack(name: str) -> bool:
+    return name.endswith(REQUEST_SUFFIX) and is_file_name(name.removesuffix(REQUEST_SUFFIX))
+
+
+def _written(entry: Entry) -> tuple[int, str]:
+    return entry.mtime_ns, entry.name
 
 
 def _read(acks: SafeDir, name: str) -> dict[str, Any] | None:

@@ -164,6 +164,8 @@ class Intake:
                 await self._bulk.settled()
                 if lane.is_idle.is_set():  # no pass has begun with it while we waited
                     lane.stale |= only
+                    if is_last:
+                        lane.set_all_finished()
                     await self._pass_over(lane, only=only, is_last=is_last)
                     break
         await lane.is_idle.wait()

@@ -156,6 +156,10 @@ class Lane:
         """That file is dealt with."""
         self._unfinished.pop((directory, name), None)
 
+    def set_all_finished(self) -> None:
+        """Nobody writes there any more: no file is left to its writer."""
+        self._unfinished.clear()
+
     def set_under_way(self, directory: str, name: str) -> None:
         """The file of that name is being dealt with: it is not chosen again."""
         self._under_way.add((directory, name))

@@ -1,4 +1,4 @@
-"""What boxes need from time to time: sizes looked at, old replies and old evidence removed."""
+"""What boxes need from time to time: sizes looked at, old replies, acks and evidence removed."""
 
 import asyncio
 import contextlib
@@ -12,6 +12,8 @@ from typing import Final
 import structlog
 
 from orchestrator.contracts.seams import Clock
+from orchestrator.contracts.wire.boxes import ACKS
+from orchestrator.ipc.acks import prune_acks
 from orchestrator.ipc.box import Box, BoxLook
 from orchestrator.ipc.intake import Intake
 from orchestrator.ipc.lane import IntakeLimits
@@ -26,7 +28,10 @@ _FETCHED_WITHIN: Final = timedelta(minutes=1)
 _EVERY_S: Final = 30.0
 _PRUNE_EVERY: Final = 120
 """Rounds between two looks through all the evidence: an hour."""
-_MAX_REPLIES: Final = 100_000
+_MAX_PRUNED: Final = 100_000
+"""Entries of a directory that one look goes through."""
+_ACKS_SETTLE: Final = timedelta(minutes=1)
+"""Younger acks stay: the turns of a second may share a timestamp."""
 _MIB: Final = 1024 * 1024
 
 
@@ -53,7 +58,7 @@ class Upkeep:
             await asyncio.sleep(_EVERY_S)
 
     async def look_once(self) -> None:
-        """Report boxes that hold what they may not; remove replies that nobody fetched within the hour."""
+        """Report boxes that hold what they may not; remove acks never read, replies of an hour ago."""
         for box in self.boxes():
             async with self.guard:
                 look = await in_thread(self.executor, partial(self._look, box))
@@ -77,8 +82,10 @@ class Upkeep:
                     before_ns=_ns(now - KEEP_REPLIES),
                     surplus_before_ns=_ns(now - _FETCHED_WITHIN),
                     max_bytes=self.limits.max_box_bytes // 2,
-                    max_entries=_MAX_REPLIES,
+                    max_entries=_MAX_PRUNED,
                 )
+            with contextlib.suppress(UnsafeEntry):
+                prune_acks(box.directory(ACKS), before_ns=_ns(now - _ACKS_SETTLE), max_entries=_MAX_PRUNED)
             return box.look(max_entries=self.limits.max_entries)
         except (UnsafeEntry, OSError) as error:
             _log.warning("box.not_looked_at", box=box.name, error=str(error))

@@ -1,10 +1,12 @@
 """When something goes wrong, a chat hears one plain sentence, keeps its order, and loses nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 
 from orchestrator.contracts.errors import DovecoteError, ErrorCode, StartFailed, Unavailable
+from orchestrator.contracts.records.launch import LaunchPlan
+from orchestrator.contracts.seams import AgentHandle
 from orchestrator.core.wording import Say, say
 from orchestrator.runners.process_runner import ProcessRunner
 from tests.support.eventually import eventually
@@ -13,6 +15,7 @@ from tests.support.flaky_runner import FlakyRunner
 from tests.support.home_on_disk import ECHO, HomeOnDisk
 from tests.support.raw_agents import raw_agent
 from tests.support.shifted_clock import ShiftedClock
+from tests.support.stubborn_runner import StubbornHandle
 
 SAID_AGAIN = f"re: @Assistant one\n\n{say(Say.RESENT_NOTE, 'en')}"
 LONGEST_HOLD_S = 300
@@ -312,3 +315,34 @@ async def test_a_text_twice_without_an_answer_is_failed_and_told(home: HomeOnDis
         "sent",
     ]
     assert len(home.rows("SELECT 1 FROM outbox WHERE chat_jid = 'console:main'")) == 1
+
+
+class _LosesAMount(FlakyRunner):
+    """Its agents start; what is mounted in them is not what was planned."""
+
+    async def start(self, plan: LaunchPlan) -> AgentHandle:
+        """An agent with a mount missing."""
+        self.starts += 1
+        return _WithoutAMount(await self._real.start(plan), refusals=0)
+
+
+class _WithoutAMount(StubbornHandle):
+    async def check_walls(self, reported: Mapping[str, str]) -> None:
+        """They differ."""
+        raise StartFailed("The walls are not as planned: /workspace/group is missing.")
+
+
+async def test_e11_an_agent_whose_mount_is_missing_is_given_no_message(home: HomeOnDisk) -> None:
+    """Case E11: it ran without the mount, and nothing showed it."""
+    await home.add_group()
+    home.play(ECHO)
+    runner = _LosesAMount(ProcessRunner(programs_directory=home.opened().paths.programs))
+    ends = "SELECT end_reason FROM agents WHERE ended_ms IS NOT NULL"
+
+    async with home.running(clock=ShiftedClock(), runner=(runner, "one that loses a mount")):
+        message = home.ask("one")
+        await eventually(lambda: home.rows(ends), what=home.story)
+
+        assert home.rows(ends)[0]["end_reason"] == "start_failed"
+        assert home.statuses() == {message: "pending"}
+        assert home.texts() == []

@@ -52,6 +52,38 @@ async def test_l2_a_childs_texts_are_its_result_and_its_parent_finds_them_in_its
     assert agents_of(home) == [child]
 
 
+async def test_l2_of_two_who_ask_each_finds_its_own_helpers_answer(home: HomeOnDisk) -> None:
+    """Case L2: the answer went to whoever was there last, not to the one that had asked."""
+    for folder in ("kitchen", "garden"):
+        await home.add_group(folder)
+        home.play(
+            scenario(
+                rule("ask around", spawn(f"look in {folder}", wait="result"), WAITS, {"say": "asked"}),
+                rule(f"look in {folder}", {"wait_for_file": "look"}, {"say": f"seen in {folder}"}),
+            ),
+            folder,
+        )
+
+    async with home.running():
+        home.ask("ask around")
+        await running(home, "look in kitchen")
+        home.ask("ask around", chat="file:garden")
+        await running(home, "look in garden")
+        for folder in ("kitchen", "garden"):
+            (home.workspace(folder) / "look").touch()
+        children = await ended(home, "look in kitchen", "look in garden")
+        await eventually(
+            lambda: len(list(home.path.glob("data/ipc/*/replies/agent-*.json"))) == 2, what=home.story
+        )
+        own = [reply_of(home, child["agent_id"], child["task"].split()[-1]) for child in children]
+        told = [json.loads(path.read_text())["result"]["output"] if path.exists() else None for path in own]
+        for folder in ("kitchen", "garden"):
+            (home.workspace(folder) / "go").touch()
+        await home.quiet()
+
+    assert told == ["seen in kitchen", "seen in garden"]
+
+
 async def test_l1_an_agent_whose_turn_is_over_stays_while_its_helpers_work(home: HomeOnDisk) -> None:
     """Case L1: the end of the leader's turn was the end of all that worked for it."""
     home.set(agent__idle_timeout_s=600)

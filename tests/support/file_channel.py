@@ -20,6 +20,7 @@ import asyncio
 import contextlib
 import json
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -65,6 +66,7 @@ class FileChannel:
         self._max_text_chars = max_text_chars
         self._inbox: Inbox | None = None
         self._taking: asyncio.Task[None] | None = None
+        self._attempts = Counter[int](line["outbox_id"] for line in read_lines(self._sends))
         for name in ("in", "refused", "files"):
             (directory / name).mkdir(parents=True, exist_ok=True)
 
@@ -100,7 +102,7 @@ class FileChannel:
         await asyncio.sleep(float(rule.get("delay_s", 0.0)))
         while not (self._directory / rule.get("until", "")).exists():  # noqa: ASYNC110 - another process makes it
             await asyncio.sleep(_LOOK_S)
-        attempt = 1 + sum(each["outbox_id"] == message.outbox_id for each in read_lines(self._sends))
+        attempt = self._attempts[message.outbox_id] + 1
         accepted = outcome in (Outcome.ACCEPT, Outcome.UNKNOWN_AFTER)
         file = message.file
         if file is not None:
@@ -119,6 +121,7 @@ class FileChannel:
             "accepted": accepted,
         }
         _append(self._sends, line)
+        self._attempts[message.outbox_id] = attempt
         match outcome:
             case Outcome.UNAVAILABLE:
                 raise SendUnavailable("the network is away")
@@ -127,6 +130,7 @@ class FileChannel:
             case Outcome.UNKNOWN_BEFORE | Outcome.UNKNOWN_AFTER:
                 raise SendUnknown("the answer was lost")
             case Outcome.ACCEPT:
+                del self._attempts[message.outbox_id]  # it is not sent again, and a day has many texts
                 return Receipt(message_id=MessageId(f"out-{message.outbox_id}-{attempt}"))
 
     async def set_typing(self, chat: Jid, *, is_typing: bool) -> None:

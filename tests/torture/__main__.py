@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.torture.model import StoreLife
-from tests.torture.plan import Size, draw_plan
+from tests.torture.plan import STORM, Size, draw_plan
 from tests.torture.play import play, rig_in
 from tests.torture.totals import Totals
 from tests.torture.verdict import faults_of
@@ -37,6 +37,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="the first one")
     parser.add_argument("--runs", type=int, default=1_000_000, help="at most so many")
     parser.add_argument("--runner", action="append", help="default: bubblewrap; may be given again")
+    parser.add_argument("--storm", action="store_true", help="many messages, requests and kills")
     parser.add_argument("--examples", type=int, help="of the model of the store, instead of the rig")
     given = parser.parse_args()
     if given.examples is not None:
@@ -46,7 +47,7 @@ def main() -> int:
             StoreLife, settings=settings(at_length, suppress_health_check=[*HealthCheck])
         )
         return 0
-    size = replace(_LARGE, runners=tuple(given.runner or ["bubblewrap"]))
+    size = replace(STORM if given.storm else _LARGE, runners=tuple(given.runner or ["bubblewrap"]))
     os.umask(0o022)
     ends = time.monotonic() + 60 * given.minutes
     failed, seed, totals = [], given.seed, Totals()

@@ -9,7 +9,7 @@ from tests.support.home_on_disk import NOTE_OF_A_RESENT, HomeOnDisk
 from tests.torture.plan import CHATS
 from tests.torture.script import marks_in
 
-CLASSES: Final = ("re", "two", "box", "left", "slot", "helped", "later")
+CLASSES: Final = ("re", "two", "box", "left", "slot", "helped", "later", "burst")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

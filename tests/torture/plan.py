@@ -30,9 +30,13 @@ class Wish(StrEnum):
     BUSY = "busy"
     HELPER = "helper"
     PLANS = "plans"
+    BURST = "burst"
 
 
-_WEIGHTS: Final = {Wish.PLAIN: 8, Wish.TWICE: 3, Wish.SLOW: 3, Wish.BY_BOX: 5, Wish.HELPER: 2}
+_WEIGHTS: Final = {
+    **{Wish.PLAIN: 8, Wish.TWICE: 3, Wish.SLOW: 3, Wish.BY_BOX: 5, Wish.HELPER: 2},
+    Wish.BURST: 6,
+}
 
 
 class DeedKind(StrEnum):
@@ -68,6 +72,7 @@ class FaultKind(StrEnum):
     DISK_FULL = "disk full"
     DISK_READ_ONLY = "disk read-only"
     ENGINE_DOWN = "engine down"
+    CLERK_KILLED = "clerk killed"
 
 
 DISK_FAULTS: Final = frozenset({FaultKind.DISK_FULL, FaultKind.DISK_READ_ONLY})
@@ -75,7 +80,8 @@ DISK_FAULTS: Final = frozenset({FaultKind.DISK_FULL, FaultKind.DISK_READ_ONLY})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """One of them. for_s: how long it lasts; of a clock: by how much it is set."""
+    """One of them. for_s: how long it lasts; of a clock: by how much it is set; of a kill: how long somebody
+    to kill is waited for."""
 
     at_s: float
     kind: FaultKind
@@ -131,7 +137,8 @@ class Plan:
 class Size:
     """How large a run is. own_disk: whether its home may lie on a disk of its own, which then has faults.
 
-    long_pause_s: how long one pause in eight lasts.
+    long_pause_s: how long one pause in eight lasts. most_faults: of a life. nths: at which time of its crash
+    point a life ends. words: how likely somebody says a word like /stop in a life.
     """
 
     lives: int = 4
@@ -140,7 +147,29 @@ class Size:
     runners: tuple[str, ...] = ("bubblewrap",)
     own_disk: bool = False
     long_pause_s: float | None = None
-    wishes: tuple[Wish, ...] = tuple(Wish)
+    wishes: tuple[Wish, ...] = tuple(wish for wish in Wish if wish is not Wish.BURST)
+    faults: tuple[FaultKind, ...] = tuple(kind for kind in FaultKind if kind is not FaultKind.CLERK_KILLED)
+    most_faults: int = 3
+    nths: tuple[int, ...] = (1, 1, 2, 3, 5, 8)
+    words: float = 0.15
+
+
+STORM: Final = Size(
+    lives=20,
+    asks=55,
+    wishes=(
+        *(Wish.PLAIN, Wish.TWICE, Wish.BY_BOX, Wish.LEFT_IN_BOX, Wish.GARBAGE, Wish.MUTE),
+        *(Wish.DIES_LATE, Wish.HELPER, Wish.PLANS, Wish.BURST),
+    ),
+    faults=(
+        *(FaultKind.AGENT_KILLED, FaultKind.AGENT_KILLED, FaultKind.AGENT_KILLED, FaultKind.CLERK_KILLED),
+        *(FaultKind.STORE_BUSY, FaultKind.CHANNEL_DOWN),
+    ),
+    most_faults=6,
+    nths=(1, 1, 2, 5, 13, 34),
+    words=0.01,
+)
+"""Many messages, requests and kills in little time: short lives of crowded chats, bursts into their boxes."""
 
 
 def draw_plan(seed: int, size: Size) -> Plan:
@@ -175,7 +204,7 @@ def _draw_life(random: Random, size: Size, *, first: int) -> Life:
     return Life(
         ends_s=ends_s,
         crash_at=random.choice(CHECKPOINTS) if end < 0.6 else None,
-        nth=random.choice((1, 1, 2, 3, 5, 8)),
+        nth=random.choice(size.nths),
         is_orderly=end > 0.9,
         polls_only=random.random() < 0.2,
         deeds=_draw_deeds(random, size, first=first, ends_s=ends_s),
@@ -195,13 +224,13 @@ def _draw_deeds(random: Random, size: Size, *, first: int, ends_s: float) -> tup
         if random.random() < 0.1:
             later_s = at_s + random.uniform(0, 1)
             deeds.append(Deed(at_s=later_s, kind=DeedKind.EDIT, chat=chat, number=number, wish=wish))
-    words = [kind for kind in (DeedKind.STOP, DeedKind.RETRY) if random.random() < 0.15]
+    words = [kind for kind in (DeedKind.STOP, DeedKind.RETRY) if random.random() < size.words]
     deeds += [Deed(at_s=random.uniform(0, ends_s), kind=kind, chat=random.choice(CHATS)) for kind in words]
     return tuple(sorted(deeds, key=lambda deed: deed.at_s))
 
 
 def _draw_faults(random: Random, size: Size, *, ends_s: float) -> tuple[Fault, ...]:
-    found = (random.choice(_kinds(size)) for _ in range(random.randint(0, 3)))
+    found = (random.choice(_kinds(size)) for _ in range(random.randint(0, size.most_faults)))
     faults = [
         Fault(at_s=random.uniform(0, ends_s), kind=kind, for_s=_draw_length(random, size, kind))
         for kind in found
@@ -216,7 +245,7 @@ def _kinds(size: Size) -> list[FaultKind]:
         lacking |= DISK_FAULTS
     if "docker" not in size.runners:
         lacking.add(FaultKind.ENGINE_DOWN)
-    return [each for each in FaultKind if each not in lacking]
+    return [each for each in size.faults if each not in lacking]
 
 
 def _draw_length(random: Random, size: Size, kind: FaultKind) -> float:

@@ -56,7 +56,7 @@ _SETTINGS: Final = {
 class Ledger:
     """What the rig itself did, kept beside the home. ahead_s: how far the clock is set forward.
 
-    kills: how often the orchestrator was killed. descriptors: how many it held at the begin and at the end of
+    kills: how many processes were killed. descriptors: how many it held at the begin and at the end of
     the calm life.
     """
 
@@ -130,7 +130,7 @@ async def play(rig: Rig) -> None:
 async def _prepare(rig: Rig) -> None:
     for chat in CHATS:
         await rig.home.add_group(chat)
-        rig.home.play(scenario(chat), chat)
+        rig.home.play(scenario(chat, seed=rig.plan.seed), chat)
     now, drawn = SystemClock().now() + timedelta(seconds=rig.ledger.ahead_s), rig.plan
     slots = [
         due_now(
@@ -211,7 +211,9 @@ async def _do_faults(rig: Rig, life: Life, random: Random) -> None:
         at_s = fault.at_s
         if not rig.orchestrator.has_ended:
             rig.ledger.note(fault)
-            await make_trouble(rig.home, rig.orchestrator, fault, random, engine=rig.engine)
+            rig.ledger.kills += await make_trouble(
+                rig.home, rig.orchestrator, fault, random, engine=rig.engine
+            )
 
 
 async def _calm_down(rig: Rig) -> None:

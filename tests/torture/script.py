@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 from tests.torture.plan import Wish
@@ -12,6 +13,7 @@ DONE: Final = ".done"
 """Endings of files in a workspace that grow by a byte before and after each request of a wish."""
 _HELPER_TASK: Final = "help along"
 _MINUTE_MS: Final = 60_000
+_BURST: Final = Path(__file__).with_name("burst_program.py")
 
 
 def mark(number: int) -> str:
@@ -53,8 +55,8 @@ def _request(directory: str, body: object) -> Mapping[str, object]:
     return {"request": {"directory": directory, "body": body}}
 
 
-def scenario(chat: str) -> Mapping[str, object]:
-    """Of the group `chat`."""
+def scenario(chat: str, *, seed: int) -> Mapping[str, object]:
+    """Of the group `chat`. seed: of its bursts."""
     left = {"type": "message", "chatJid": f"file:{chat}", "text": "left: {texts}"}
     helper = {
         "type": "spawn_agent",
@@ -76,11 +78,16 @@ def scenario(chat: str) -> Mapping[str, object]:
         _rule(Wish.BUSY, {"fail": "PROVIDER_OVERLOADED"}, times=2),
         _rule(Wish.HELPER, _request("agents", helper), {"delay_s": 0.3}, _ANSWER),
         _rule(Wish.PLANS, *_counted(Wish.PLANS, _request("tasks", _planned(chat))), _ANSWER),
+        _rule(Wish.BURST, {"run": _burst_command(chat, seed)}, _ANSWER),
         _rule(_HELPER_TASK, {"say": "helped"}),
         _rule("slotwork", {"say": "slot: {texts}"}),
         _rule("laterwork", {"say": "later: {texts}"}),
     ]
     return {"rules": rules, "default": [_ANSWER]}
+
+
+def _burst_command(chat: str, seed: int) -> list[str]:
+    return ["python3", "-c", _BURST.read_text(encoding="utf-8"), chat, str(seed)]
 
 
 def _planned(chat: str) -> Mapping[str, object]:

@@ -31,7 +31,8 @@ _PLAN = Plan(seed=0, runner="process", max_running=1, lives=(), once_at_s=(), ha
 
 @pytest.fixture
 async def rig(open_path: Path) -> AsyncIterator[Rig]:
-    """A run that was: message 1 was asked and answered, message 2 asked by box and answered."""
+    """A run that was: message 1 was asked and answered, message 2 asked by box and answered; one request came
+    in a burst, again and again."""
     with rig_in(open_path, _PLAN) as rig:
         paths = rig.home.opened().paths
         paths.ensure()
@@ -46,6 +47,9 @@ async def rig(open_path: Path) -> AsyncIterator[Rig]:
             send(rig, number, text)
         for ending in (ASKED, DONE):
             (rig.home.workspace() / f"{Wish.BY_BOX}{ending}").write_text("x", encoding="ascii")
+        write(rig, _OUTBOX, 8, "burst: kitchen.0.0.again", "8")
+        send(rig, 8, "burst: kitchen.0.0.again")
+        note_burst(rig, "".join(f"{note} kitchen.0.0.again\n" for note in "?!!="))
         yield rig
 
 
@@ -68,6 +72,19 @@ def unsend(rig: Rig, number: int) -> None:
     path = rig.home.channel / "sends.jsonl"
     kept = [json.dumps(line) for line in read_lines(path) if line["outbox_id"] != number]
     path.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
+
+
+def note_burst(rig: Rig, lines: str) -> None:
+    """The agent's own ledger of its first burst has more lines."""
+    with (rig.home.workspace() / "burst-0").open("a", encoding="utf-8") as file:
+        file.write(lines)
+
+
+def refuse(rig: Rig, name: str) -> None:
+    """The request that lay in a file `name` was put aside."""
+    leave_file(rig, "ipc", "errors", "kitchen", "1-messages.reason.json")
+    path = rig.home.path / "data" / "ipc" / "errors" / "kitchen" / "1-messages.reason.json"
+    path.write_text(json.dumps({"name": name}), encoding="utf-8")
 
 
 def swap(rig: Rig) -> None:
@@ -108,6 +125,27 @@ LIES: dict[str, tuple[Callable[[Rig], object], str]] = {
     "texts changed places": (swap, "saw its texts in the order"),
     "a request was lost": (lambda rig: unsend(rig, 2), "1 known as done, 0 effects"),
     "a request was done twice": (lambda rig: send(rig, 9, "box: #7#"), "1 asked, 1 known as done, 2 effects"),
+    "a request of a burst was lost": (
+        lambda rig: note_burst(rig, "? kitchen.0.1.plain\n! kitchen.0.1.plain\n"),
+        "kitchen.0.1.plain lay in the box without effect, answered: False",
+    ),
+    "an answer to a request of a burst was a lie": (
+        lambda rig: note_burst(rig, "? kitchen.0.1.again\n= kitchen.0.1.again\n"),
+        "kitchen.0.1.again lay in the box without effect, answered: True",
+    ),
+    "a request of a burst was done twice": (
+        lambda rig: send(rig, 9, "burst: kitchen.0.0.again"),
+        "kitchen.0.0.again was done 2 times",
+    ),
+    "a request of a burst is nobody's": (
+        lambda rig: send(rig, 9, "burst: kitchen.0.7.plain"),
+        "kitchen.0.7.plain was done 1 times, asked: False",
+    ),
+    "a request that is none left no trace": (
+        lambda rig: note_burst(rig, "? kitchen.0.1.spoilt\n! kitchen.0.1.spoilt\n"),
+        "kitchen.0.1.spoilt lay in the box without effect",
+    ),
+    "a good request was refused": (lambda rig: refuse(rig, "7-kitchen.0.0.again.json"), "were refused"),
     "a file was left": (lambda rig: leave_file(rig, "spool", "left"), "data/spool/left"),
     "descriptors are left": (
         lambda rig: setattr(rig.ledger, "descriptors", (30, 90)),

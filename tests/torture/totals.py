@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from tests.torture.plan import CHATS, DeedKind, FaultKind
+from tests.torture.bursts import LIES, noted
+from tests.torture.plan import CHATS, DeedKind
 from tests.torture.play import Rig
 from tests.torture.script import ASKED
 
@@ -11,7 +12,7 @@ from tests.torture.script import ASKED
 class Totals:
     """Over several runs. requests: of boxes, as the agents' own ledgers have them; helpers are not in them.
 
-    kills: ends of an orchestrator by kill -9, at a named point or at any instant, and of processes of agents.
+    kills: by kill -9, of orchestrators at a named point or at any instant, of processes of agents, of clerks.
     """
 
     messages: int = 0
@@ -22,8 +23,9 @@ class Totals:
         """A run more, however far it came."""
         ledger, home = rig.ledger, rig.home
         self.messages += sum(deed.kind in (DeedKind.ASK, DeedKind.CHATTER) for deed in ledger.deeds)
-        self.kills += ledger.kills + sum(fault.kind is FaultKind.AGENT_KILLED for fault in ledger.faults)
+        self.kills += ledger.kills
         for chat in CHATS:
+            self.requests += len(set(noted(home, chat, LIES)))
             self.requests += sum(each.stat().st_size for each in home.workspace(chat).glob(f"*{ASKED}"))
 
     def __str__(self) -> str:

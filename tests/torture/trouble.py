@@ -5,14 +5,19 @@ import contextlib
 import os
 import signal
 import sqlite3
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from random import Random
+from typing import Final
 
 from tests.support.home_on_disk import HomeOnDisk
 from tests.support.orchestrator_process import OrchestratorProcess
 from tests.support.small_disk import fill, read_only
 from tests.support.unix_proxy import UnixProxy
 from tests.torture.plan import Fault, FaultKind
+
+_LOOK_S: Final = 0.02
 
 
 async def make_trouble(
@@ -22,8 +27,8 @@ async def make_trouble(
     random: Random,
     *,
     engine: UnixProxy | None,
-) -> None:
-    """One fault, from its begin to its end. Whom it would befall may be gone.
+) -> int:
+    """One fault, from its begin to its end; how many processes it killed. Whom it would befall may be gone.
 
     engine: in front of the container engine; None where the agents run without one.
     """
@@ -32,8 +37,11 @@ async def make_trouble(
             case FaultKind.CLOCK_SET:
                 orchestrator.set_clock(fault.for_s)
             case FaultKind.AGENT_KILLED:
-                for pid in _some_agent(home, orchestrator, random):
-                    os.kill(pid, signal.SIGKILL)
+                return await _kill(
+                    lambda: _some_agent(home, orchestrator, random), orchestrator, within_s=fault.for_s
+                )
+            case FaultKind.CLERK_KILLED:
+                return await _kill(lambda: _clerk_of(orchestrator), orchestrator, within_s=fault.for_s)
             case FaultKind.AGENT_PAUSED:
                 for pid in _some_agent(home, orchestrator, random):
                     await _pause(pid, fault.for_s)
@@ -51,10 +59,32 @@ async def make_trouble(
                 await engine.cut()
                 await asyncio.sleep(fault.for_s)
                 await engine.mend()
+    return 0
+
+
+async def _kill(find: Callable[[], list[int]], orchestrator: OrchestratorProcess, *, within_s: float) -> int:
+    """kill -9 to whom it finds, as soon as there is somebody; how many that were."""
+    ends = time.monotonic() + within_s
+    while not (found := find()) and time.monotonic() < ends and not orchestrator.has_ended:  # noqa: ASYNC110 - another process starts it
+        await asyncio.sleep(_LOOK_S)
+    for pid in found:
+        os.kill(pid, signal.SIGKILL)
+    return len(found)
+
+
+def _clerk_of(orchestrator: OrchestratorProcess) -> list[int]:
+    """Its command line does not name the home: it is known by its parent."""
+    found: list[int] = []
+    for each in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if each.name.isdigit() and b"orchestrator.ipc.clerk" in (each / "cmdline").read_bytes():
+                parent = (each / "stat").read_text(encoding="ascii").rpartition(")")[2].split()[1]
+                found += [int(each.name)] if int(parent) == orchestrator.pid else []
+    return found
 
 
 def _some_agent(home: HomeOnDisk, orchestrator: OrchestratorProcess, random: Random) -> list[int]:
-    """A process of the home that is not the orchestrator's own: of an agent, its walls or the clerk."""
+    """A process of the home that is not the orchestrator's own: of an agent or its walls."""
     pids = [int(each.partition(":")[0]) for each in home.processes()]
     others = [pid for pid in pids if pid != orchestrator.pid]
     return [random.choice(others)] if others else []

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from orchestrator.core.wording import ENGLISH, Say
 from tests.support.home_on_disk import HomeOnDisk
+from tests.torture.bursts import bursts
 from tests.torture.far_end import CLASSES, FarEnd, far_end_of
 from tests.torture.leftovers import leftovers
 from tests.torture.nights import nights
@@ -24,6 +25,7 @@ def faults_of(rig: Rig) -> list[str]:
         *_repeats(rig, far),
         *_outbox(rig.home, far),
         *_requests(rig, far),
+        *bursts(rig.home, far),
         *_slots(rig, far),
         *([] if (change := rig.plan.summer_time) is None else nights(rig.home, change, rig.ledger.faults)),
         *leftovers(rig),
@@ -98,8 +100,9 @@ def _repeats(rig: Rig, far: FarEnd) -> Iterator[str]:
     for deed in _deeds(rig, DeedKind.ASK, DeedKind.CHATTER):
         edits = sum(each.number == deed.number for each in _deeds(rig, DeedKind.EDIT))
         again = sum(each.chat == deed.chat for each in _deeds(rig, DeedKind.RETRY))
+        outputs = far.with_mark(deed.number)
         for kind in CLASSES:
-            seen = [each for each in far.with_mark(deed.number) if each.kind == kind]
+            seen = [each for each in outputs if each.kind == kind]
             if len(seen) > 1 + edits + again:
                 yield f"message {deed.number} has {len(seen)} outputs {kind!r}: {seen}"
 

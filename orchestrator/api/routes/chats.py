@@ -70,7 +70,7 @@ def chat_routes(services: Services, door: ConsoleDoor, closing: Closing) -> APIR
         """Where the chat stands, the place to ask for news from; and how the assistant is addressed."""
         chat = console_chat(jid)
         await check_posting(services, OperatorCaller(), chat)
-        return await chat_start(services, chat)
+        return await chat_start(services, door, chat)
 
     @router.get("/{jid}/texts")
     async def get_texts(

@@ -95,16 +95,34 @@ async def is_read(services: Services, inbound: InboundMessage) -> bool:
     return await services.db.run(body)
 
 
+async def may_set_off(services: Services, group: Group, sender: Jid) -> bool:
+    """Whether a person may set the assistant off in a chat that is no group chat. Raises Unavailable."""
+    look = await look_at_rules(services, group.jid)
+
+    def body(tx: Transaction) -> bool:
+        ids = contacts.ids_of(tx, sender)
+        role = _role(services, group, ids, is_bot=False, is_group=False)
+        return admission(look.rules, ids, role) is Admission.FULL
+
+    return await services.db.run(body)
+
+
 def role_in(services: Services, group: Group, message: InboundMessage, sender: frozenset[Jid]) -> SenderRole:
     """What the sender is to us, by any of the person's ids.
 
     In a main chat that is no group chat everybody is the operator; in a main group chat only where the
     settings say so.
     """
+    return _role(services, group, sender, is_bot=message.sender_is_bot, is_group=message.chat_is_group)
+
+
+def _role(
+    services: Services, group: Group, sender: frozenset[Jid], *, is_bot: bool, is_group: bool
+) -> SenderRole:
     assistant = services.settings.assistant
-    if message.sender_is_bot or is_one_of(sender, assistant.bots):
+    if is_bot or is_one_of(sender, assistant.bots):
         return SenderRole.BOT
-    counts_all = not message.chat_is_group or assistant.main_members == "everyone"
+    counts_all = not is_group or assistant.main_members == "everyone"
     if (group.is_main and counts_all) or is_one_of(sender, assistant.operators):
         return SenderRole.OPERATOR
     return SenderRole.MEMBER

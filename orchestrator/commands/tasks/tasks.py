@@ -119,6 +119,7 @@ def resume_task(tx: Transaction, context: Context, request: ResumeTask) -> Mappi
     """Let a task run again from its next time on: what was due while it rested is not made up for."""
     task = _own_task(tx, context, request)
     if task.status is TaskStatus.PAUSED:
+        _check_group(tx, task)
         schedule = read_schedule(task.kind, task.schedule_value, zone=known_zone(task.timezone))
         planned = task.next_run_at
         is_still_to_come = planned is not None and planned > context.at
@@ -137,6 +138,15 @@ def resume_task(tx: Transaction, context: Context, request: ResumeTask) -> Mappi
         )
         task = _write(tx, resumed, was=task.status)
     return task_view(task, reader=context.caller)
+
+
+def _check_group(tx: Transaction, task: Task) -> None:
+    if groups.by_folder(tx, task.group) is None:
+        again = f"dovecote group add {task.group} --jid {task.chat_jid} --adopt"
+        raise InvalidRequest(
+            f"The group {task.group!r} of task {task.task_id!r} is not registered any more.",
+            suggestion=f"Register it again first: {again}",
+        )
 
 
 def cancel_task(tx: Transaction, context: Context, request: CancelTask) -> Mapping[str, object]:

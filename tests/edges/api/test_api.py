@@ -360,7 +360,7 @@ async def test_the_place_of_a_chat_says_how_the_assistant_is_called_there(served
     new = NewGroup(jid=jid, folder="garden", trigger="@Gardener", assistant_name="Gardener")
     await add_group(served.services, HostCaller(), new)
 
-    main, garden = await chat_start(served.services, MAIN), await chat_start(served.services, jid)
+    main, garden = [await chat_start(served.services, served.console, each) for each in (MAIN, jid)]
 
     assert (garden.last_id, garden.last_seq) == (0, 0)
     assert (garden.trigger, garden.assistant_name) == ("@Gardener", "Gardener")

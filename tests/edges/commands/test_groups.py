@@ -13,10 +13,12 @@ from orchestrator.commands.groups.groups import (
     remove_group,
     show_group,
 )
+from orchestrator.commands.operator_requests import ask_as_operator
 from orchestrator.contracts.callers import AgentCaller, Caller, HostCaller, OperatorCaller
 from orchestrator.contracts.errors import Conflict, DovecoteError, Forbidden, InvalidRequest, NotFound
 from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid
 from orchestrator.contracts.records.groups import TriggerPosition
+from orchestrator.contracts.wire.task_requests import ResumeTask, ScheduleTask
 from tests.edges.commands.conftest import Desk
 from tests.support.store_rows import CHAT
 
@@ -198,6 +200,23 @@ async def test_a_removed_groups_agent_is_stopped_and_its_messages_and_files_stay
     assert desk.control.stopped == [NEW_CHAT]
     assert await desk.statuses(NEW_CHAT) == {"m-1": "pending"}
     assert folder_of(desk, "garden").is_dir()
+
+
+async def test_a_task_of_a_removed_group_is_resumed_once_the_group_is_there_again(desk: Desk) -> None:
+    await add_group(desk.services, HostCaller(), new())
+    asked = ScheduleTask(
+        prompt="water", schedule_type="interval", schedule_value="3600000", group_folder=GroupFolder("garden")
+    )
+    task_id = str((await ask_as_operator(desk.services, asked))["id"])
+    await remove_group(desk.services, OperatorCaller(), "garden")
+
+    with pytest.raises(InvalidRequest, match="not registered any more") as caught:
+        await ask_as_operator(desk.services, ResumeTask(task_id=task_id))
+    await add_group(desk.services, HostCaller(), new(adopt=True))
+    resumed = await ask_as_operator(desk.services, ResumeTask(task_id=task_id))
+
+    assert str(caught.value.suggestion).endswith(f"dovecote group add garden --jid {NEW_CHAT} --adopt")
+    assert resumed["status"] == "active"
 
 
 async def test_what_is_not_there_is_not_found(desk: Desk) -> None:

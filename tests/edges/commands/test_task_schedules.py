@@ -19,6 +19,7 @@ from orchestrator.contracts.wire.task_requests import (
     RunTask,
     UpdateTask,
 )
+from orchestrator.settings.tree import AssistantSettings, Settings
 from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import Desk
 from tests.edges.commands.task_askers import Asker, asker, hourly, remembered, runs, stored
@@ -63,7 +64,13 @@ async def test_f8_what_cannot_be_done_is_refused_at_the_door_and_never_stored(
 @pytest.mark.parametrize(
     ("task_zone", "group_zone", "expected", "zone"),
     [
-        pytest.param(None, None, datetime(2026, 1, 1, 9, tzinfo=UTC), "UTC", id="the host's"),
+        pytest.param(
+            None,
+            None,
+            datetime(2026, 1, 2, 0, tzinfo=UTC),
+            "Asia/Tokyo",
+            id="F3: the host's, which is not UTC",
+        ),
         pytest.param(
             None,
             "Pacific/Auckland",
@@ -84,6 +91,7 @@ async def test_f1_f2_f3_nine_in_the_morning_is_that_of_the_task_else_the_group_e
     desk: Desk, task_zone: str | None, group_zone: str | None, expected: datetime, zone: str
 ) -> None:
     """Cases F1, F2, F3."""
+    desk.set_settings(Settings(assistant=AssistantSettings(timezone="Asia/Tokyo")))
     await desk.run(lambda tx: add_group(tx, "far", Jid("far@g.us"), timezone=group_zone))
     far = await remembered(asker(desk, "far", Jid("far@g.us")))
 

@@ -9,7 +9,7 @@ import pytest
 import structlog
 
 from orchestrator.contracts.ids import BoxName
-from orchestrator.ipc.acks import MAX_ACK_BYTES, MAX_ACKS, MAX_ACKS_BYTES, read_acks
+from orchestrator.ipc.acks import MAX_ACK_BYTES, MAX_ACKS, MAX_ACKS_BYTES, prune_acks, read_acks
 from orchestrator.ipc.box import Box
 from orchestrator.ipc.box_writer import BoxWriter
 from orchestrator.store.safe_dir import SafeDir
@@ -79,6 +79,20 @@ def test_of_a_thousand_and_one_acks_the_oldest_is_not_read(tmp_path: Path) -> No
         _put(tmp_path, name, json.dumps({"turnId": name, "status": "started"}), at_s=number)
 
     assert sorted(_read(tmp_path)) == sorted(f"t-{number}" for number in range(MAX_ACKS))
+
+
+def test_only_acks_that_are_never_read_go_and_no_young_ones(tmp_path: Path) -> None:
+    for number in range(MAX_ACKS + 4):
+        name = f"t-{number}"
+        _put(tmp_path, name, json.dumps({"turnId": name, "status": "started"}), at_s=number)
+    read_before = _read(tmp_path)
+
+    with SafeDir.open(tmp_path) as acks:
+        prune_acks(acks, before_ns=3 * 10**9, max_entries=10_000)
+
+    left = {each.stem for each in tmp_path.iterdir()}
+    assert left == {f"t-{number}" for number in range(3, MAX_ACKS + 4)}
+    assert _read(tmp_path) == read_before
 
 
 def test_no_more_is_read_than_64_kib_of_one_ack_and_2_mib_of_all(tmp_path: Path) -> None:

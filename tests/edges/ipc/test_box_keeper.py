@@ -15,6 +15,7 @@ import pytest
 from orchestrator.contracts.ids import AgentId, BoxName, RequestId, TurnId
 from orchestrator.contracts.wire.boxes import BOX_DIRECTORIES, WRITABLE_DIRECTORIES, Answer, FollowUp
 from orchestrator.contracts.wire.replies import Reply
+from orchestrator.ipc.acks import MAX_ACKS
 from orchestrator.ipc.box import is_box_name
 from orchestrator.ipc.quarantine import MAX_ENTRIES, Evidence, Quarantine
 from orchestrator.store.safe_dir import SafeDir
@@ -295,6 +296,20 @@ async def test_replies_that_nobody_fetched_go_after_an_hour(world: World) -> Non
 
     async with running(world):
         await eventually(lambda: set(agent.replies()) == {"new"})
+
+
+async def test_of_an_agent_that_lives_long_only_the_acks_stay_that_its_burial_would_read(
+    world: World,
+) -> None:
+    agent = await world.agent("family")
+    for number in range(MAX_ACKS + 5):
+        path = agent.path / "acks" / f"turn-{number}.json"
+        path.write_text("{}", encoding="ascii")
+        os.utime(path, (number, number))
+
+    async with running(world):
+        await eventually(lambda: len(os.listdir(agent.path / "acks")) == MAX_ACKS)
+        assert not (agent.path / "acks" / "turn-4.json").exists()
 
 
 @pytest.fixture

@@ -89,6 +89,25 @@ async def test_an_agent_that_used_up_its_burst_alive_has_one_more_for_what_it_le
     assert world.reasons("family") == []
 
 
+async def test_what_a_dead_agent_left_half_written_between_its_requests_is_kept_with_the_reason(
+    tmp_path: Path,
+) -> None:
+    async with world_at(tmp_path / "home", limits=LIMITS) as world:
+        agent = await world.agent("family")
+        agent.drop("0000.json", b'{"type": "mess')
+        for number in range(1, 8):
+            agent.say(f"{number:04}.json", str(number))
+        await world.keeper.take_waiting_texts(agent.caller.box, at_most_s=0)
+        refused_alive = world.reasons("family")
+        await world.keeper.drain(agent.caller, agent.port)
+        texts = await world.texts()
+
+    assert refused_alive == []
+    assert texts == [str(number) for number in range(1, 8)]
+    assert [reason["name"] for reason in world.reasons("family")] == ["0000.json"]
+    assert agent.lying() == []
+
+
 async def test_of_a_flood_two_hundred_are_kept_for_the_operator_and_it_is_told_once(tmp_path: Path) -> None:
     async with world_at(tmp_path / "home", limits=LIMITS) as world:
         agent = await world.agent("family")

@@ -12,7 +12,7 @@ from orchestrator.contracts.seams import SendUnavailable
 from tests.edges.whatsapp.conftest import Desk, MakeDesk, scripted, to_choir
 from tests.support.eventually import eventually
 from tests.support.protobuf_filling import filled
-from tests.support.whatsapp_events import SENT_MS, Message, event
+from tests.support.whatsapp_events import ANNA_LID, ANNA_PHONE, SENT_MS, Message, event
 
 CHESS = Jid("1204@g.us")
 
@@ -84,6 +84,21 @@ async def test_g6_who_is_who_is_told_before_the_message_that_says_it(desk: Desk)
     await eventually(lambda: desk.far.is_quiet)
 
     assert ("7001@lid", "4917100000001@s.whatsapp.net") in known
+
+
+async def test_g6_the_second_id_of_a_real_message_is_told_before_it(real_desk: Desk) -> None:
+    """Case G6."""
+    known: list[object] = []
+
+    async def inbox(message: InboundMessage) -> None:
+        known.extend(real_desk.told.same)
+
+    raw = filled(event({"conversation": "hello"}, message_id="3EB01", sender=ANNA_LID, alt=ANNA_PHONE))
+    (real_desk.far.directory / "in" / "000001.raw").write_bytes(raw)
+    await real_desk.channel.connect(inbox)
+    await eventually(lambda: known)
+
+    assert (ANNA_LID, ANNA_PHONE) in known
 
 
 async def test_what_was_missed_is_handed_on_once_and_what_is_older_than_that_never(

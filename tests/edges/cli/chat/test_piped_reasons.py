@@ -22,6 +22,22 @@ def test_lines_that_are_not_for_the_assistant_are_counted(dovecote: Dovecote) ->
     assert (all_of_them.returncode, all_of_them.stdout) == (0, "hi\n")
 
 
+@pytest.mark.parametrize("mode", ["allowlist", "drop"])
+def test_who_may_not_set_the_assistant_off_is_told_so(dovecote: Dovecote, home: Path, mode: str) -> None:
+    dovecote("group", "add", "garden", "--jid", "console:garden", "--trigger", "@Gardener")
+    rules = home / "groups" / "garden" / "senders.toml"
+
+    rules.write_text(f'mode = "{mode}"\nsenders = ["491701234567@s.whatsapp.net"]\n')
+    unheard = dovecote("chat", "--chat", "console:garden", stdin="@Gardener echo hi\n")
+    rules.write_text(f'mode = "{mode}"\nsenders = ["console:operator"]\n')
+    heard = dovecote("chat", "--chat", "console:garden", stdin="@Gardener echo hi\n")
+
+    assert (unheard.returncode, unheard.stdout) == (1, "")
+    assert "console:operator is not among the senders" in unheard.stderr
+    assert heard.returncode == 0, heard.stderr
+    assert heard.stdout.splitlines()[-1] == "hi"
+
+
 def test_a_chat_that_is_not_registered_is_refused_with_the_command_that_registers_it(
     dovecote: Dovecote,
 ) -> None:
