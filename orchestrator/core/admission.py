@@ -87,6 +87,7 @@ class _Choice:
         self._free_live = max_live - len(self._agents)
         self._of_tree = Counter(agent.tree for agent in live)
         self._at_work = Counter(agent.tree for agent in live if agent.is_at_work)
+        self._stuck = {entry.tree for entry in order} - {None, *self._at_work}
 
     def left(self, order: Sequence[Waiting]) -> list[Waiting]:
         """Those that nothing was decided for."""
@@ -120,6 +121,7 @@ class _Choice:
         self._free_live -= 1
         self._of_tree[entry.tree] += 1
         self._at_work[entry.tree] += 1
+        self._stuck.discard(entry.tree)
 
     def _may_start(self, entry: Waiting, *, is_shared: bool) -> bool:
         """Whether a spawned agent takes no more than its share."""
@@ -130,6 +132,8 @@ class _Choice:
             return False
         if not is_shared:
             return True
+        if min(self._free_running, self._free_live) <= len(self._stuck):
+            return False  # what is left is for trees of which nobody is at work
         is_running_fair = self._at_work[tree] < max(1, self._max_running // 2)
         return is_running_fair and self._of_tree[tree] < max(1, self._max_live // 2)
 

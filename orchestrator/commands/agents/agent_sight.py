@@ -57,13 +57,17 @@ def is_below(tx: Transaction, agent: Agent, top: AgentId) -> bool:
     return any(each.agent_id == top for each in lineage.ancestors(tx, agent.agent_id))
 
 
+_LIST_THEM: Final = "Call get_agent_status without an id to see the agents that you started."
+_LIST_ALL: Final = "See which there are: dovecote agent list, or GET /api/v1/agents."
+
+
 def _found(tx: Transaction, caller: Caller | ApiCaller, agent_id: str, reach: Collection[Scope]) -> Agent:
     agent = agents.get(tx, AgentId(agent_id))
     if agent is None or not _reaches(tx, caller, agent, reach):
         raise NotFound(
             f"There is no agent {agent_id[:_MAX_ID_CHARS]!r} here.",
             code=ErrorCode.AGENT_NOT_FOUND,
-            suggestion="Call get_agent_status without an id to see the agents that you started.",
+            suggestion=_LIST_THEM if isinstance(caller, AgentCaller) else _LIST_ALL,
         )
     return agent
 

@@ -133,6 +133,7 @@ _ADVICE: Final = {
     "depth": "Do it in this agent, or let an operator raise",
     "tree_spawns": "Do it without further agents, or let an operator raise",
     "children": "Wait until one has ended, or use profile standard.",
+    "spawns_per_minute": "Start the next one later, or let an operator raise",
 }
 _USUAL_ADVICE: Final = "Wait until one has ended, or let an operator raise"
 

@@ -86,7 +86,7 @@ def test_j1_j6_all_that_goes_on_is_on_the_screen() -> None:
         "asked         1 wishes wait for your yes or no (dovecote proposal list)",
         "              2 questions of agents have no answer yet",
         "errors        The provider of main is away or busy; its messages wait and are tried again by "
-        "themselves. Since 2 h. → dovecote provider check",
+        "themselves. Since 2 h. → dovecote provider check NAME, with the provider of its AGENT.md",
         "              event feed: x",
         "              3 requests were refused in the last day (dovecote errors)",
         "usage         today 12 calls (1 failed), 34,000 tokens, 0.5000 USD and 2 calls without a price",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
@@ -164,6 +164,7 @@ def test_what_a_tree_may_take(
     st.integers(1, 5),
     st.integers(1, 12),
 )
+@example([("t", False), ("u", False)], ["t", "u", "v"], 4, 4)
 def test_a_tree_of_which_nobody_is_at_work_gets_one_on_while_there_is_a_place(
     members: list[tuple[str, bool]], children: list[str], max_running: int, max_live: int
 ) -> None:
