@@ -112,6 +112,7 @@ async def test_whatever_ten_containers_were_doing_at_a_kill_each_does_its_work_o
         home.ask(f"ask around {n}")
         await mixed(home)
         await orchestrator.kill()
+        ring = home.opened().paths.keys.read_bytes()
         before = {row["agent_id"]: row | {"said": said(home, row["agent_id"])} for row in agents_of(home)}
         home.set(**usual, agent__stop_grace_s=1, queue__max_running=5)
         (home.workspace() / "away").touch()
@@ -125,6 +126,7 @@ async def test_whatever_ten_containers_were_doing_at_a_kill_each_does_its_work_o
         (home.workspace() / "told").touch()
         await eventually(lambda: not live(home), within_s=120, what=lambda: (statuses(home), home.story()))
         await home.quiet()
+        assert home.opened().paths.keys.read_bytes() == ring  # FP13: else no token of before is good
         await orchestrator.stop()
 
         check(home, before)

@@ -251,8 +251,9 @@ async def test_a_failed_child_takes_nobody_elses_scratch_with_it(home: HomeOnDis
 
 
 @pytest.mark.bubblewrap
+@pytest.mark.parametrize("whole", [True, False], ids=["a tree", "a part of one"])
 async def test_spawns_hammered_while_their_tree_stops_leave_no_survivor(
-    home: HomeOnDisk, request: pytest.FixtureRequest
+    home: HomeOnDisk, request: pytest.FixtureRequest, *, whole: bool
 ) -> None:
     """`DOVECOTE_HAMMERS=200` does it so often, `DOVECOTE_RUNNER=docker` under another runner."""
     kind = os.environ.get("DOVECOTE_RUNNER", "bubblewrap")
@@ -267,19 +268,33 @@ async def test_spawns_hammered_while_their_tree_stops_leave_no_survivor(
         **limits,
     )
     project = project_with(
-        home, scenario(rule("hammer", {"run": ["sh", "-c", HAMMER]}, FOREVER), rule("leaf", DEAF, FOREVER))
+        home,
+        scenario(
+            rule("hammer", {"run": ["sh", "-c", HAMMER]}, FOREVER),
+            rule("leaf", DEAF, FOREVER),
+            rule("hold", FOREVER),
+        ),
     )
 
     async with home.running() as app:
+        above: list[str] = []
+        if not whole:  # its tree goes on: nothing but its own state forbids it to start another
+            hold = SpawnSpec(task="hold", workspace_path=str(project))
+            above.append(str((await spawn_for(app.services, OperatorCaller(), hold))["agentId"]))
+            await running(home, "hold")
+        parent = AgentId(above[0]) if above else None
         for n in range(int(os.environ.get("DOVECOTE_HAMMERS", "1"))):
             spec = SpawnSpec(task=f"hammer {n}", workspace_path=str(project))
-            top = await spawn_for(app.services, OperatorCaller(), spec)
-            await eventually(lambda: len(live(home)) >= 3, what=lambda: (agents_of(home), home.story()))
+            top = await spawn_for(app.services, OperatorCaller(), spec, parent=parent)
+            await eventually(
+                lambda: len(live(home)) >= 3 + len(above), what=lambda: (agents_of(home), home.story())
+            )
             outcome = await stop_agents(app.services, OperatorCaller(), AgentId(str(top["agentId"])))
             assert outcome.failed == (), (outcome, agents_of(home), home.logs())
-            assert live(home) == []
-            await eventually(lambda: not home.boxes(), what=home.boxes)
-            assert [each for each in home.processes() if "agent_runner" in each] == []
+            assert live(home) == above
+            if whole:
+                await eventually(lambda: not home.boxes(), what=home.boxes)
+                assert [each for each in home.processes() if "agent_runner" in each] == []
 
 
 HAMMER = (

@@ -17,6 +17,7 @@ from orchestrator.app.running import running
 from orchestrator.cli.ended import fault_of
 from orchestrator.cli.home import Home, make_home, open_home
 from orchestrator.cli.logging_setup import logging_to
+from orchestrator.cli.stop_signals import ask_on_signals
 from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND
 from tests.support.crash_points import CrashAt
 from tests.support.file_channel import FileChannel
@@ -72,10 +73,8 @@ async def _serve(home: Home, parts: Replacements, jump: Callable[[], None]) -> N
 @contextlib.asynccontextmanager
 async def _signalled() -> AsyncIterator[asyncio.Event]:
     stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGTERM, stop.set)
+    ask_on_signals(lambda _: stop.set())  # the handlers of `dovecote serve`, which must not cut its end short
     yield stop
-    loop.remove_signal_handler(signal.SIGTERM)
 
 
 if __name__ == "__main__":

@@ -19,8 +19,9 @@ from starlette.websockets import WebSocket
 
 from orchestrator.api.live_events import serve_events
 from orchestrator.app.parts import NoCheckpoints, SystemClock
-from orchestrator.commands.agents.event_views import ALL_EVENTS, EventSight
+from orchestrator.commands.agents.event_views import ALL_EVENTS, EventSight, sight_of
 from orchestrator.commands.services import Services
+from orchestrator.contracts.callers import caller_of
 from orchestrator.contracts.events import AgentLogged, ChildSpawned, Event, EventClass
 from orchestrator.contracts.ids import AgentId, TreeId
 from orchestrator.contracts.seams import Clock
@@ -29,11 +30,13 @@ from orchestrator.engine.wakeups import TopicWakeups
 from orchestrator.paths import Paths
 from orchestrator.settings.events import EventSettings
 from orchestrator.settings.tree import Settings
-from orchestrator.store import event_log
+from orchestrator.store import agents, event_log
 from orchestrator.store.database import Database
+from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import StopRecorder
 from tests.support.eventually import eventually
 from tests.support.manual_clock import ManualClock
+from tests.support.store_rows import add_group, agent
 from tests.support.store_template import lay_store
 
 TREE, OTHER, ROOT = TreeId("tree-a"), TreeId("tree-b"), AgentId("agent-1")
@@ -201,8 +204,15 @@ async def test_fp11_an_agent_sees_what_is_below_it_and_nothing_of_its_siblings_o
     home: Path,
 ) -> None:
     own, sibling, child = AgentId("agent-2"), AgentId("agent-3"), AgentId("agent-4")
-    sight = EventSight(tree_id=TREE, agents=frozenset({own}))
+    held = agent(own, tree_id=TREE)
+
+    def body(tx: Transaction) -> None:
+        add_group(tx)
+        agents.add(tx, held)
+
     async with world_at(home) as world:
+        await world.services.db.run(body)
+        sight = await sight_of(world.services, caller_of(held))
         await world.happen(line("before", agent=sibling), line("own before", agent=own))
         reader = world.come(sight)
         reader.ask(type="subscribe", treeId="*", since=0)

@@ -9,6 +9,7 @@ from orchestrator.commands.agents.agent_events import MAX_FILES, MAX_OUTPUT_BYTE
 from orchestrator.commands.agents.event_keeping import prune_events
 from orchestrator.commands.agents.event_views import ALL_EVENTS, flat, newest_events, tree_events
 from orchestrator.commands.agents.overview import overview
+from orchestrator.commands.spawning.spawn_ends import end_tree
 from orchestrator.contracts.callers import OperatorCaller, caller_of
 from orchestrator.contracts.ids import AgentId, TreeId
 from orchestrator.contracts.live_events import Gap
@@ -248,17 +249,18 @@ async def test_what_an_adopted_agent_prints_again_is_passed_over_and_what_is_new
 async def test_fp16_events_outlive_their_tree_and_those_for_the_audit_those_of_agents(desk: Desk) -> None:
     desk.set_settings(Settings(events=EventSettings(keep_days=1, audit_days=30)))
     await end_child(desk, AgentStatus.FAILED, SpawnResult(error="no"), code=1)
-    await desk.run(lambda tx: trees.end(tx, TREE, at=desk.now))
+    await desk.run(lambda tx: end_tree(tx, TREE, at=desk.now))
     before = await events(desk)
 
     desk.clock.advance(2 * 86_400)
     gone = await prune_events(desk.services)
     page = await tree_events(desk.services, TREE, ALL_EVENTS, since=0, count=10)
 
-    assert [each["type"] for each in before] == ["agent.failed"]
+    assert [each["type"] for each in before] == ["agent.failed", "tree.terminated"]
     assert gone == 1
-    (gap,) = page.events
+    gap, kept = page.events
     assert isinstance(gap, Gap)
+    assert flat(kept)["type"] == "tree.terminated"
     assert (gap.first_seq, gap.last_seq) == (1, 1)
 
 
