@@ -283,7 +283,8 @@ async def test_many_boxes_opened_and_removed_leave_no_descriptor_and_no_thread_b
             await world.keeper.drain(agent.caller, agent.port)
             await world.keeper.remove(FAMILY)
 
-        assert len(os.listdir("/proc/self/fd")) <= before
+        # A thread that looks after boxes may hold one open for a moment.
+        await eventually(lambda: len(os.listdir("/proc/self/fd")) <= before)
     assert len(await world.texts()) == 10
 
 
