@@ -133,7 +133,7 @@ def _take_name(file: Path, path: Path) -> None:
         raise _taken(path) from None
     try:
         os.replace(file, path)
-    except BaseException:
+    except BaseException:  # whatever it is, the name that we took is given back
         path.unlink()
         raise
 
