@@ -18,7 +18,7 @@ from orchestrator.commands.services import Services
 from orchestrator.engine.channel_set import ChannelSet
 from orchestrator.engine.disk_floor import DiskFloor
 from orchestrator.engine.group_queue import GroupQueue
-from orchestrator.engine.tree_ledger import TreeLedger
+from orchestrator.engine.size_ledger import SizeLedger
 from orchestrator.engine.wakeups import TopicWakeups
 from orchestrator.paths import Paths
 from orchestrator.settings.tree import Settings
@@ -37,7 +37,7 @@ class House:
     channels: ChannelSet
     queue: GroupQueue
     floor: DiskFloor
-    ledger: TreeLedger
+    ledger: SizeLedger
 
 
 async def open_house(
@@ -62,7 +62,7 @@ async def open_house(
     make_networks = parts.networks or partial(network_channels, settings, paths)
     channels = ChannelSet([*make_networks(channel_parts), *parts.channels, console])
     floor = DiskFloor(paths.data, paths.groups, floor_bytes=settings.disk_floor_bytes, clock=clock)
-    ledger = TreeLedger()
+    ledger = SizeLedger()
     queue = GroupQueue(floor, ledger)
     services = Services(
         db=database,

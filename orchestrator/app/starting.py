@@ -20,10 +20,10 @@ from orchestrator.engine.operator_alerts import OperatorAlerts
 from orchestrator.engine.outbox_sender import OutboxSender
 from orchestrator.engine.room_watch import RoomWatch
 from orchestrator.engine.router import Router
+from orchestrator.engine.size_watch import SizeWatch
 from orchestrator.engine.snapshots import SnapshotKeeper
 from orchestrator.engine.supervisor import Stop, Supervisor
 from orchestrator.engine.token_keeper import TokenKeeper
-from orchestrator.engine.tree_watch import TreeWatch
 from orchestrator.paths import Paths
 from orchestrator.runners.program_pruning import prune_programs
 
@@ -35,7 +35,7 @@ def start_activities(
 ) -> "list[asyncio.Task[None]]":
     """Start them all. Without a vital one the process ends; a replaceable one is started again."""
     services, queue = house.services, house.queue
-    trees = TreeWatch(services, house.ledger, live=lambda: queue.live_groups, stop=queue.stop_group)
+    sizes = SizeWatch(services, house.ledger, live=lambda: queue.live_groups, stop=queue.stop_group)
     supervisor = Supervisor(services, queue, stop=_stopper(services))
     vital = {
         "queue": lambda: queue.run(ground.run_parts, ground.adopted),
@@ -48,8 +48,8 @@ def start_activities(
         "snapshots": SnapshotKeeper(services, queue).run,
         "housekeeping": Housekeeping(services).run,
         "tokens": TokenKeeper(services).run,
-        "trees": trees.run,
-        "room": RoomWatch(services, house.floor, queue, trees).run,
+        "sizes": sizes.run,
+        "room": RoomWatch(services, house.floor, queue, sizes).run,
     }
     replaceable = {
         "alerts": OperatorAlerts(services).run,

@@ -9,14 +9,14 @@ from enum import StrEnum
 from typing import Final
 
 from orchestrator.contracts.ids import GroupFolder
-from orchestrator.contracts.records.trees import TreeBudget, TreeSize
+from orchestrator.contracts.records.dir_sizes import DirBudget, DirSize
 
 WORTH_STOPPING: Final = 8 * 1024 * 1024
 """Bytes: less growth than this does not fill a disk."""
 
 
 class Excess(StrEnum):
-    """In which way a tree is more than it may be."""
+    """In which way a directory is more than it may be."""
 
     BYTES = "bytes"
     ENTRIES = "entries"
@@ -33,8 +33,8 @@ class Growth:
     in_all: int
 
 
-def excess_of(size: TreeSize, budget: TreeBudget) -> Excess | None:
-    """How the tree is over its budget; None if it is not."""
+def excess_of(size: DirSize, budget: DirBudget) -> Excess | None:
+    """How the directory is over its budget; None if it is not."""
     if size.is_exchanged:
         return Excess.EXCHANGED
     if size.size_bytes > budget.max_bytes:

@@ -11,10 +11,9 @@ a home of `session_homes`; `program_launch` what its definition adds, `identity`
 what of that others may listen to, `output_rate` how fast.
 `outbox_sender` sends through the `channel_set`; `chat_directory` keeps which chats there are;
 `operator_alerts` tells operators, `alarm` rings when a task is due; `housekeeping` prunes, `token_keeper`
-renews tokens; `disk_floor` and `room_watch` keep room on the disk; `tree_watch` holds agents' files to their
-budgets, `tree_ledger` is what it saw. `event_feed` hands out events. `activities` owns all that, `wakeups`
-are its signals; `shielding` and
-`persistence` are how an end is reached all the same.
+renews tokens; `disk_floor` and `room_watch` keep room on the disk; `size_watch` holds agents' files to their
+budgets, `size_ledger` is what it saw. `event_feed` hands out events. `activities` owns all that, `wakeups`
+are its signals; `shielding` and `persistence` are how an end is reached all the same.
 `supervisor` looks after spawned agents beside their runs, `agent_stops` stops single ones, `old_workspaces`
 removes what they left. `adoption` goes on with those that outlived an earlier process.
 `recovery` settles at a start what an earlier process left; `left_words` does the words that it had not done.

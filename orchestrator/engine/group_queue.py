@@ -26,7 +26,7 @@ from orchestrator.engine.child_work import ChildWork
 from orchestrator.engine.disk_floor import DiskFloor
 from orchestrator.engine.persistence import persist
 from orchestrator.engine.run_state import RunParts
-from orchestrator.engine.tree_ledger import LiveGroup, TreeLedger
+from orchestrator.engine.size_ledger import LiveGroup, SizeLedger
 from orchestrator.engine.work import ChatWork, TaskWork, Work
 from orchestrator.store.transaction import Transaction
 
@@ -36,7 +36,7 @@ _log = structlog.get_logger(__name__)
 class GroupQueue:
     """Holds the running agents and starts, feeds and closes them. Is the `AgentControl` of commands."""
 
-    def __init__(self, floor: DiskFloor, ledger: TreeLedger) -> None:
+    def __init__(self, floor: DiskFloor, ledger: SizeLedger) -> None:
         self._floor = floor
         self._ledger = ledger
         self._parts: RunParts | None = None

@@ -17,7 +17,7 @@ from orchestrator.core.chat.death import DeathCause
 from orchestrator.engine.disk_floor import DiskFloor
 from orchestrator.engine.group_queue import GroupQueue
 from orchestrator.engine.persistence import persist
-from orchestrator.engine.tree_watch import TreeWatch
+from orchestrator.engine.size_watch import SizeWatch
 from orchestrator.store.transaction import Transaction
 
 _log = structlog.get_logger(__name__)
@@ -28,11 +28,11 @@ _STILL_FALLING: Final = 1024 * 1024
 class RoomWatch:
     """Looks while `run` runs."""
 
-    def __init__(self, services: Services, floor: DiskFloor, queue: GroupQueue, trees: TreeWatch) -> None:
+    def __init__(self, services: Services, floor: DiskFloor, queue: GroupQueue, sizes: SizeWatch) -> None:
         self._services = services
         self._floor = floor
         self._queue = queue
-        self._trees = trees
+        self._sizes = sizes
         self._is_told = False
         self._has_found_one = False
         """Whether one whose files grew was stopped since the disk is low."""
@@ -74,7 +74,7 @@ class RoomWatch:
             self._was_one_stopping = True
             return
         groups = list(dict.fromkeys(run.state.group.folder for run in live))
-        group = fastest_grower(await self._trees.growths(groups))
+        group = fastest_grower(await self._sizes.growths(groups))
         self._has_found_one |= group is not None
         if group is None and must and live and not was_one_stopping:
             # What grows cannot be seen, such as a file without a name: the newest agent is the likeliest.

@@ -21,8 +21,8 @@ from orchestrator.engine.persistence import persist
 from orchestrator.engine.run_state import RunState
 from orchestrator.engine.session_homes import end_session_home
 from orchestrator.store import agents
+from orchestrator.store.dir_compare import changed_since
 from orchestrator.store.transaction import Transaction
-from orchestrator.store.tree_compare import changed_since
 from orchestrator.store.unsafe import UnsafeEntry
 
 _DEAD_WITHIN_S: Final = 10.0

@@ -15,7 +15,7 @@ from orchestrator.engine.snapshots import RunSnapshots
 from orchestrator.engine.start_limit import StartLimit
 from orchestrator.engine.way_out import open_way_out
 from orchestrator.engine.work import FirstInput
-from orchestrator.store.tree_compare import mark_trees
+from orchestrator.store.dir_compare import mark_dirs
 from orchestrator.store.unsafe import UnsafeEntry
 
 
@@ -98,7 +98,7 @@ class RunLaunch:
         except DovecoteError as error:
             raise StartFailed(error.message, suggestion=error.suggestion) from error
         if spawn.writable_paths or spawn.is_own_workspace:
-            state.marks = await asyncio.to_thread(mark_trees, places.workspace, spawn.writable_paths)
+            state.marks = await asyncio.to_thread(mark_dirs, places.workspace, spawn.writable_paths)
         return places
 
     async def _open_way_out(self, definition: Definition) -> None:

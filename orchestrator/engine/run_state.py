@@ -22,7 +22,7 @@ from orchestrator.engine.identity import identity_for
 from orchestrator.engine.run_clock import ClockSettings, RunClock
 from orchestrator.engine.way_out import WayOut
 from orchestrator.engine.work import Work
-from orchestrator.store.tree_compare import TreeMarks
+from orchestrator.store.dir_compare import DirMarks
 
 _log = structlog.get_logger(__name__)
 _CLOSE_WITHIN_S: Final = 30.0
@@ -94,7 +94,7 @@ class RunState:
         self.failed_start: str | None = None
         self.kill_error: str | None = None
         self.is_dead = True
-        self.marks: TreeMarks | None = None
+        self.marks: DirMarks | None = None
         self.clock = RunClock(
             _clock_settings(parts.services, turn_s=work.turn_limit_s),
             now=self.now_s(),

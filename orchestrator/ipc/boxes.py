@@ -26,10 +26,10 @@ from orchestrator.ipc.quarantine import Quarantine
 from orchestrator.ipc.threads import in_thread
 from orchestrator.ipc.upkeep import Upkeep
 from orchestrator.ipc.watcher import Watcher
+from orchestrator.store.dir_removal import Removal, remove_dir
 from orchestrator.store.refusals import ERRORS
 from orchestrator.store.safe_dir import SafeDir
 from orchestrator.store.spreading import spread_children
-from orchestrator.store.tree_removal import Removal, remove_tree
 from orchestrator.store.unsafe import UnsafeEntry, Vanished
 
 _log = structlog.get_logger(__name__)
@@ -248,8 +248,8 @@ class BoxKeeper:
 
     def _remove_slice(self, gone: str) -> Removal | None:
         try:
-            with self._ipc.own_child(gone) as tree:
-                removal = remove_tree(tree, max_entries=_SLICE)
+            with self._ipc.own_child(gone) as directory:
+                removal = remove_dir(directory, max_entries=_SLICE)
             if removal.is_done and not removal.left:
                 self._ipc.remove_empty(gone)
         except Vanished:

@@ -14,9 +14,9 @@ from typing import Final
 import structlog
 
 from orchestrator.contracts.ids import BoxName
+from orchestrator.store.dir_removal import remove_dir
 from orchestrator.store.refusals import BOX_SUFFIX, REASON_SUFFIX
 from orchestrator.store.safe_dir import SafeDir
-from orchestrator.store.tree_removal import remove_tree
 from orchestrator.store.unsafe import UnsafeEntry, Vanished, printable
 
 _log = structlog.get_logger(__name__)
@@ -140,7 +140,7 @@ def _remove(folder: SafeDir, name: str) -> None:
     entry = folder.entry(name)
     if entry is not None and entry.is_dir:
         with folder.own_child(name) as below:
-            is_empty = (removal := remove_tree(below, max_entries=_SLICE)).is_done and not removal.left
+            is_empty = (removal := remove_dir(below, max_entries=_SLICE)).is_done and not removal.left
         if is_empty:  # else it goes on with the next pruning
             folder.remove_empty(name)
     elif entry is not None:

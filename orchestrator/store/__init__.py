@@ -10,10 +10,10 @@ yet), `outbox`, `notices` (what is told once). Of agents: `agents`, `sessions`, 
 `usage`, `tokens`, `event_log` (what happened to them), `agent_activity` (what they do now), `spawn_texts`
 (what spawned ones said), `heard_lines` (how much all printed besides); of programs: `api_keys`,
 `workspace_roots`; of schedules: `tasks`, `task_runs`; of the whole: `facts`, `alerts`, `standing` (what is
-counted of all). On disk: `safe_dir` (with `entry`, `unsafe`, `tree_removal`, `tree_size`, `spreading`) reads
+counted of all). On disk: `safe_dir` (with `entry`, `unsafe`, `dir_removal`, `dir_size`, `spreading`) reads
 and writes where containers can; `group_folders` and `group_files` are the folders of groups, `home_files`
 what we put into an agent's session home, `own_homes` those of single agents, `writable_paths` what a spawned
-one may write, `tree_compare` what it did, `mount_sources` directories that operators show to agents.
+one may write, `dir_compare` what it did, `mount_sources` directories that operators show to agents.
 `safe_copy` copies a file, `spool` holds those that wait to be sent (`outbox_files` says for which rows),
 `inbox` those that came; `refusals` reads what was refused of boxes. Credentials are found by `secret_values`,
 in the environment, by `keyring_door` or in `secret_files`; `key_ring` signs the tokens in `token_files`,

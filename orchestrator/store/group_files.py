@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.contracts.ids import GroupFolder
-from orchestrator.store.group_folders import AGENT_FILE, WORKSPACE, give_tree, group_workspace
+from orchestrator.store.group_folders import AGENT_FILE, WORKSPACE, give_dir, group_workspace
 from orchestrator.store.safe_dir import SafeDir
 from orchestrator.store.unsafe import UnsafeEntry, Vanished
 
@@ -112,5 +112,5 @@ def _hand_over(workspace: SafeDir, *, uid: int | None, gid: int | None) -> None:
         return
     entry = workspace.itself()
     if entry.uid != uid:
-        give_tree(workspace, uid=uid, gid=gid)
+        give_dir(workspace, uid=uid, gid=gid)
         workspace.give(mode=stat.S_IMODE(entry.mode), uid=uid, gid=gid)

@@ -102,13 +102,13 @@ def _make_workspace(group: SafeDir, *, uid: int | None, gid: int | None) -> None
         group.make_child(WORKSPACE, mode=0o700, uid=uid, gid=gid).close()
     with group.child(WORKSPACE) as workspace:
         if not is_new and uid is not None:
-            give_tree(workspace, uid=uid, gid=-1 if gid is None else gid)
+            give_dir(workspace, uid=uid, gid=-1 if gid is None else gid)
         workspace.give(mode=0o700, uid=uid, gid=gid)
         if workspace.entry(MEMORY_FILE) is None:
             workspace.write_atomically(MEMORY_FILE, b"", uid=uid, gid=gid)
 
 
-def give_tree(top: SafeDir, *, uid: int, gid: int) -> None:
+def give_dir(top: SafeDir, *, uid: int, gid: int) -> None:
     """Make all that lies in an adopted workspace the agent's own; never through a link.
 
     A file with a second name somewhere else keeps its owner: it may be another's.

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.contracts.ids import BoxName, is_own_box
+from orchestrator.store.dir_removal import remove_dir
 from orchestrator.store.safe_dir import SafeDir
-from orchestrator.store.tree_removal import remove_tree
 from orchestrator.store.unsafe import UnsafeEntry
 
 _SLICE: Final = 2_000
@@ -57,6 +57,6 @@ def remove_place(directory: Path, name: str) -> None:
 def _empty(ground: SafeDir, name: str) -> tuple[str, ...]:
     """Remove all that lies in it; the names at its top that resist."""
     with ground.own_child(name) as home:
-        while not (removal := remove_tree(home, max_entries=_SLICE)).is_done:
+        while not (removal := remove_dir(home, max_entries=_SLICE)).is_done:
             pass
         return removal.left

@@ -12,8 +12,8 @@ from orchestrator.commands.saying.operator_alerts import tell_operators
 from orchestrator.commands.saying.outgoing import queue_notice
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import AgentId, GroupFolder, Jid
+from orchestrator.contracts.records.dir_sizes import MAX_DEPTH, DirBudget
 from orchestrator.contracts.records.groups import Group
-from orchestrator.contracts.records.trees import MAX_DEPTH, TreeBudget
 from orchestrator.contracts.seams import Topic
 from orchestrator.core.budgets import Excess
 from orchestrator.core.wording import Say, say
@@ -34,10 +34,10 @@ _WHY: Final[Mapping[Excess, Say]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overfull:
-    """A tree that is over its budget. place: where it lies below the home, for people."""
+    """A directory that is over its budget. place: where it lies below the home, for people."""
 
     place: str
-    budget: TreeBudget
+    budget: DirBudget
     excess: Excess
 
 

@@ -4,7 +4,7 @@ from orchestrator.commands.hearing.chat_texts import status_text
 from orchestrator.commands.usage import budgets
 from orchestrator.commands.views import chat_view
 from orchestrator.contracts.ids import GroupFolder
-from orchestrator.contracts.records.trees import TreeBudget
+from orchestrator.contracts.records.dir_sizes import DirBudget
 from orchestrator.core.budgets import Excess
 from orchestrator.core.wording import ENGLISH, Say, say
 from orchestrator.store import groups
@@ -13,7 +13,7 @@ from tests.support.store_rows import CHAT
 
 OVERFULL = budgets.Overfull(
     place="groups/family/workspace",
-    budget=TreeBudget(max_bytes=5 * 1024**3, max_entries=100_000),
+    budget=DirBudget(max_bytes=5 * 1024**3, max_entries=100_000),
     excess=Excess.BYTES,
 )
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.store.dir_removal import remove_dir
 from orchestrator.store.safe_dir import SafeDir
-from orchestrator.store.tree_removal import remove_tree
 from tests.edges.ipc.conftest import World
 from tests.edges.ipc.sending import ask_to_send, rows, spool, workspace
 from tests.support.eventually import eventually
@@ -249,7 +249,7 @@ async def test_a_file_two_thousand_directories_deep_is_refused_and_the_loop_goes
     too_deep = await ask_to_send(agent, "d/" * 65 + "x.txt", number=2)
 
     with SafeDir.open(workspace(live)) as ground:  # deeper than what cleans up after tests can go
-        while not remove_tree(ground, max_entries=10_000).is_done:
+        while not remove_dir(ground, max_entries=10_000).is_done:
             pass
     assert "2001 names deep" in too_long["error"]["message"]
     assert "66 names deep" in too_deep["error"]["message"]

@@ -3,25 +3,25 @@
 import pytest
 
 from orchestrator.contracts.ids import GroupFolder
-from orchestrator.contracts.records.trees import TreeBudget, TreeSize
+from orchestrator.contracts.records.dir_sizes import DirBudget, DirSize
 from orchestrator.core.budgets import Excess, Growth, excess_of, fastest_grower
 
 MIB = 1024 * 1024
-BUDGET = TreeBudget(max_bytes=1_000, max_entries=10)
+BUDGET = DirBudget(max_bytes=1_000, max_entries=10)
 
 
 @pytest.mark.parametrize(
     ("size", "expected"),
     [
-        (TreeSize(), None),
-        (TreeSize(size_bytes=1_000, entries=10), None),
-        (TreeSize(size_bytes=1_001), Excess.BYTES),
-        (TreeSize(entries=11), Excess.ENTRIES),
-        (TreeSize(is_too_deep=True), Excess.DEPTH),
-        (TreeSize(is_exchanged=True), Excess.EXCHANGED),
+        (DirSize(), None),
+        (DirSize(size_bytes=1_000, entries=10), None),
+        (DirSize(size_bytes=1_001), Excess.BYTES),
+        (DirSize(entries=11), Excess.ENTRIES),
+        (DirSize(is_too_deep=True), Excess.DEPTH),
+        (DirSize(is_exchanged=True), Excess.EXCHANGED),
     ],
 )
-def test_a_tree_may_hold_its_budget_and_no_more(size: TreeSize, expected: Excess | None) -> None:
+def test_a_tree_may_hold_its_budget_and_no_more(size: DirSize, expected: Excess | None) -> None:
     assert excess_of(size, BUDGET) is expected
 
 

@@ -1,4 +1,4 @@
-"""What the trees of each group held at the last look, and whose hold too much for a start."""
+"""What the directories of each group held at the last look, and whose hold too much for a start."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from orchestrator.core.budgets import Growth
 _SELDOM_S: Final = 30.0
 _OFTEN_S: Final = 2.0
 _SHARE: Final = 20
-"""A look may take this part of the time between two, so small trees are looked at more often."""
+"""A look may take this part of the time between two, so small directories are looked at more often."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class _Seen:
     was_live: bool
 
 
-class TreeLedger:
+class SizeLedger:
     """Changed from the loop's thread only."""
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class TreeLedger:
         self._full.discard(group)
 
     def due(self, live: Collection[GroupFolder], now: float) -> list[GroupFolder]:
-        """Whose trees are to be looked at: of live agents, once more after an agent's end, and full ones."""
+        """Who is to be looked at: groups with live agents, once more after an end, and full ones."""
         ended = {group for group, seen in self._seen.items() if seen.was_live} - set(live)
         wanted = [*dict.fromkeys([*live, *ended, *self._full])]
         return [group for group in wanted if (seen := self._seen.get(group)) is None or seen.next_at <= now]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.store.tree_compare import CompareLimits, changed_since, mark_trees
+from orchestrator.store.dir_compare import CompareLimits, changed_since, mark_dirs
 
 PATHS = ("out/", "notes.txt")
 
@@ -23,7 +23,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 def test_written_made_and_removed_files_are_named_and_nothing_beside_them(workspace: Path) -> None:
-    before = mark_trees(workspace, PATHS)
+    before = mark_dirs(workspace, PATHS)
     assert before is not None
     (workspace / "out/b").write_text("other")
     (workspace / "out/new").mkdir()
@@ -36,7 +36,7 @@ def test_written_made_and_removed_files_are_named_and_nothing_beside_them(worksp
 
 
 def test_a_file_that_was_only_touched_or_written_as_it_was_is_not_changed(workspace: Path) -> None:
-    before = mark_trees(workspace, PATHS)
+    before = mark_dirs(workspace, PATHS)
     assert before is not None
     os.utime(workspace / "out/b", ns=(1, 1))
     (workspace / "notes.txt").write_text("notes.txt")
@@ -45,7 +45,7 @@ def test_a_file_that_was_only_touched_or_written_as_it_was_is_not_changed(worksp
 
 
 def test_a_change_of_the_same_size_whose_time_was_put_back_is_seen(workspace: Path) -> None:
-    before, path = mark_trees(workspace, PATHS), workspace / "out/b"
+    before, path = mark_dirs(workspace, PATHS), workspace / "out/b"
     assert before is not None
     was = path.stat()
     path.write_text("0ut/b")
@@ -55,7 +55,7 @@ def test_a_change_of_the_same_size_whose_time_was_put_back_is_seen(workspace: Pa
 
 
 def test_what_is_too_much_to_be_read_goes_by_its_times(workspace: Path) -> None:
-    before = mark_trees(workspace, PATHS, CompareLimits(hashed_bytes=0))
+    before = mark_dirs(workspace, PATHS, CompareLimits(hashed_bytes=0))
     assert before is not None
     os.utime(workspace / "out/b", ns=(1, 1))
 
@@ -65,7 +65,7 @@ def test_what_is_too_much_to_be_read_goes_by_its_times(workspace: Path) -> None:
 def test_a_link_put_in_the_place_of_a_file_is_a_change_and_is_not_followed(
     workspace: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    before = mark_trees(workspace, PATHS)
+    before = mark_dirs(workspace, PATHS)
     assert before is not None
     foreign = tmp_path_factory.mktemp("foreign")
     (foreign / "secret").write_text("s")
@@ -76,7 +76,7 @@ def test_a_link_put_in_the_place_of_a_file_is_a_change_and_is_not_followed(
 
 
 def test_without_paths_it_is_the_whole_workspace(workspace: Path) -> None:
-    before = mark_trees(workspace, ())
+    before = mark_dirs(workspace, ())
     assert before is not None
     (workspace / "beside.txt").write_text("other")
 
@@ -86,7 +86,7 @@ def test_without_paths_it_is_the_whole_workspace(workspace: Path) -> None:
 def test_a_directory_that_became_a_link_is_named_with_what_it_held_and_not_followed(
     workspace: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    before = mark_trees(workspace, PATHS)
+    before = mark_dirs(workspace, PATHS)
     assert before is not None
     foreign = tmp_path_factory.mktemp("foreign")
     (foreign / "b").write_text("s")
@@ -97,7 +97,7 @@ def test_a_directory_that_became_a_link_is_named_with_what_it_held_and_not_follo
 
 
 def test_a_name_that_is_no_text_is_shown_so_that_it_can_be_told(workspace: Path) -> None:
-    before = mark_trees(workspace, PATHS)
+    before = mark_dirs(workspace, PATHS)
     assert before is not None
     (workspace / os.fsdecode(b"out/\xff")).write_text("x")
 
@@ -105,7 +105,7 @@ def test_a_name_that_is_no_text_is_shown_so_that_it_can_be_told(workspace: Path)
 
 
 def test_of_more_files_than_can_be_named_the_first_are(workspace: Path) -> None:
-    before = mark_trees(workspace, PATHS)
+    before = mark_dirs(workspace, PATHS)
     assert before is not None
     for name in "cba":
         (workspace / "out" / f"new-{name}").touch()
@@ -114,10 +114,10 @@ def test_of_more_files_than_can_be_named_the_first_are(workspace: Path) -> None:
 
 
 def test_of_a_tree_that_is_too_large_nothing_is_said(workspace: Path) -> None:
-    before, few = mark_trees(workspace, PATHS), CompareLimits(files=2)
+    before, few = mark_dirs(workspace, PATHS), CompareLimits(files=2)
     assert before is not None
 
-    assert mark_trees(workspace, PATHS, few) is None
+    assert mark_dirs(workspace, PATHS, few) is None
     assert changed_since(before, workspace, PATHS, few) is None
 
 
@@ -130,7 +130,7 @@ def test_what_is_named_is_what_differs(
 ) -> None:
     workspace = tmp_path_factory.mktemp("workspace")
     _write(workspace, first)
-    before = mark_trees(workspace, ())
+    before = mark_dirs(workspace, ())
     assert before is not None
     for name in first:
         (workspace / name).unlink()

@@ -1,4 +1,4 @@
-"""Removing a tree that a container has written: never through a link, in slices, at any depth."""
+"""Removing a directory that a container has written: never through a link, in slices, at any depth."""
 
 import errno
 import itertools
@@ -25,7 +25,7 @@ class Removal:
     is_done: bool
 
 
-def remove_tree(top: SafeDir, *, max_entries: int) -> Removal:
+def remove_dir(top: SafeDir, *, max_entries: int) -> Removal:
     """Remove what lies in `top`, up to about `max_entries` entries; `top` itself stays.
 
     Call again until `is_done`. A directory deep below is first moved up into `top`, so that two

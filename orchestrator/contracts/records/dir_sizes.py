@@ -1,4 +1,4 @@
-"""The trees of files that an agent writes: how much they may hold, and how much they do."""
+"""The directories of files that an agent writes: how much they may hold, and how much they do."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -8,16 +8,16 @@ MAX_DEPTH: Final = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TreeBudget:
-    """What a tree may hold. max_entries: files and directories."""
+class DirBudget:
+    """What a directory may hold. max_entries: files and directories."""
 
     max_bytes: int
     max_entries: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TreeSize:
-    """What a tree holds: `size_bytes` as the disk counts them.
+class DirSize:
+    """What a directory holds: `size_bytes` as the disk counts them.
 
     is_too_deep: something lies deeper than `MAX_DEPTH`. is_exchanged: no directory stands in its place.
     """

@@ -1,4 +1,4 @@
-"""How much lies in a tree that a container writes: measured in slices, never through a link. Blocking."""
+"""How much lies in a directory that a container writes: measured in slices, never through a link; blocks."""
 
 import contextlib
 import os
@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Final
 
-from orchestrator.contracts.records.trees import MAX_DEPTH, TreeBudget, TreeSize
+from orchestrator.contracts.records.dir_sizes import MAX_DEPTH, DirBudget, DirSize
 from orchestrator.store.safe_dir import SafeDir
 from orchestrator.store.unsafe import UnsafeEntry
 
@@ -17,7 +17,7 @@ _BLOCK: Final = 512
 _LOOK: Final = stat.S_IRUSR | stat.S_IXUSR
 
 
-def measure_tree(top: SafeDir, budget: TreeBudget) -> Generator[None, None, TreeSize]:
+def measure_dir(top: SafeDir, budget: DirBudget) -> Generator[None, None, DirSize]:
     """What lies in `top`; yields after every 2,000 entries, and stops looking where it is over the budget.
 
     Bytes are those that the disk gives away: a hole costs nothing, a file of two names counts once. What
@@ -26,12 +26,12 @@ def measure_tree(top: SafeDir, budget: TreeBudget) -> Generator[None, None, Tree
     """
     count = _Count(budget, device=top.itself().device)
     yield from _walk(top, count, depth=1)
-    return TreeSize(size_bytes=count.size_bytes, entries=count.entries, is_too_deep=count.is_too_deep)
+    return DirSize(size_bytes=count.size_bytes, entries=count.entries, is_too_deep=count.is_too_deep)
 
 
 @dataclass(slots=True)
 class _Count:
-    budget: TreeBudget
+    budget: DirBudget
     device: int
     size_bytes: int = 0
     entries: int = 0

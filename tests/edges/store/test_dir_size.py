@@ -1,25 +1,25 @@
-"""What a tree holds, whatever its owner puts into it: counted once, in slices, and never left."""
+"""What a directory holds, whatever its owner puts into it: counted once, in slices, and never left."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from orchestrator.contracts.records.trees import MAX_DEPTH, TreeBudget, TreeSize
+from orchestrator.contracts.records.dir_sizes import MAX_DEPTH, DirBudget, DirSize
+from orchestrator.store.dir_removal import remove_dir
+from orchestrator.store.dir_size import SLICE, measure_dir
 from orchestrator.store.safe_dir import SafeDir
-from orchestrator.store.tree_removal import remove_tree
-from orchestrator.store.tree_size import SLICE, measure_tree
 from tests.support.plain_user import as_plain_user, plain_users_directory
 
-WIDE = TreeBudget(max_bytes=1 << 40, max_entries=1_000_000)
+WIDE = DirBudget(max_bytes=1 << 40, max_entries=1_000_000)
 MIB = 1024 * 1024
 
 
-def measured(top: Path, budget: TreeBudget = WIDE) -> tuple[TreeSize, int]:
+def measured(top: Path, budget: DirBudget = WIDE) -> tuple[DirSize, int]:
     """The size, and in how many slices it was found."""
     slices = 1
     with SafeDir.open(top) as held:
-        walk = measure_tree(held, budget)
+        walk = measure_dir(held, budget)
         while True:
             try:
                 next(walk)
@@ -42,7 +42,7 @@ def test_a_tree_holds_what_the_disk_gave_away_for_it(tmp_path: Path) -> None:
 
     size, _ = measured(tmp_path)
 
-    assert size == TreeSize(size_bytes=by_du(tmp_path), entries=5)
+    assert size == DirSize(size_bytes=by_du(tmp_path), entries=5)
     assert size.size_bytes >= 100_000
 
 
@@ -67,21 +67,21 @@ def test_attack_two_names_of_one_file_cost_once(tmp_path: Path) -> None:
 def test_attack_links_out_of_the_tree_are_not_followed(tmp_path: Path) -> None:
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "large").write_bytes(b"x" * MIB)
-    (tmp_path / "tree").mkdir()
-    (tmp_path / "tree" / "away").symlink_to(tmp_path / "outside")
-    (tmp_path / "tree" / "up").symlink_to("..")
+    (tmp_path / "directory").mkdir()
+    (tmp_path / "directory" / "away").symlink_to(tmp_path / "outside")
+    (tmp_path / "directory" / "up").symlink_to("..")
 
-    size, _ = measured(tmp_path / "tree")
+    size, _ = measured(tmp_path / "directory")
 
     assert size.entries == 2
     assert size.size_bytes < MIB
 
 
 def test_attack_a_link_in_the_trees_own_place_is_not_measured(tmp_path: Path) -> None:
-    (tmp_path / "tree").symlink_to("/")
+    (tmp_path / "directory").symlink_to("/")
 
     with pytest.raises(Exception, match="not a directory"):
-        SafeDir.open(tmp_path / "tree")
+        SafeDir.open(tmp_path / "directory")
 
 
 def test_attack_a_flood_of_files_is_looked_at_in_slices_and_no_further_than_the_budget(
@@ -91,7 +91,7 @@ def test_attack_a_flood_of_files_is_looked_at_in_slices_and_no_further_than_the_
         (tmp_path / str(number)).touch()
 
     everything = measured(tmp_path)
-    bounded, _ = measured(tmp_path, TreeBudget(max_bytes=1 << 40, max_entries=100))
+    bounded, _ = measured(tmp_path, DirBudget(max_bytes=1 << 40, max_entries=100))
 
     assert everything[0].entries == 2 * SLICE + 500
     assert everything[1] == 3
@@ -107,7 +107,7 @@ def test_attack_directories_deeper_than_can_be_looked_at_are_said_so(tmp_path: P
     (deep / "d").mkdir()
     beyond = measured(tmp_path)[0]
 
-    assert within == TreeSize(size_bytes=by_du(tmp_path) - by_du(deep), entries=MAX_DEPTH - 1)
+    assert within == DirSize(size_bytes=by_du(tmp_path) - by_du(deep), entries=MAX_DEPTH - 1)
     assert beyond.is_too_deep
 
 
@@ -122,7 +122,7 @@ def test_attack_two_thousand_directories_in_a_row_end_the_look_at_the_bound(tmp_
 
     size, _ = measured(tmp_path)
     with SafeDir.open(tmp_path) as top:  # too deep for what clears up after tests
-        while not remove_tree(top, max_entries=5_000).is_done:
+        while not remove_dir(top, max_entries=5_000).is_done:
             pass
 
     assert size.is_too_deep
@@ -130,7 +130,7 @@ def test_attack_two_thousand_directories_in_a_row_end_the_look_at_the_bound(tmp_
 
 
 def test_attack_what_is_hidden_behind_closed_directories_is_counted(tmp_path: Path) -> None:
-    def seen(ground: Path) -> TreeSize:
+    def seen(ground: Path) -> DirSize:
         for mode in (0, 0o400, 0o100):
             closed = ground / f"closed{mode}"
             closed.mkdir()

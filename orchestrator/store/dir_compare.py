@@ -1,4 +1,4 @@
-"""What an agent changed in the trees it may write: marked before, compared after. Never by a link; blocks.
+"""What an agent changed where it may write: marked before, compared after. Never by a link; blocks.
 
 By size and time of writing first, then by content, where that was read before. Source: docs/agents.md
 section 2.
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from orchestrator.contracts.records.trees import MAX_DEPTH
+from orchestrator.contracts.records.dir_sizes import MAX_DEPTH
 from orchestrator.store.entry import Entry
 from orchestrator.store.safe_dir import SafeDir
 from orchestrator.store.unsafe import NotADir, UnsafeEntry, Vanished
@@ -27,7 +27,7 @@ _PIECE: Final = 1024**2
 class CompareLimits:
     """How much is compared. named: changed files that are named, the first in the order of their names.
 
-    files: in the trees; of more nothing is said. hashed_bytes: read to be known again by their content.
+    files: in the directories; of more nothing is said. hashed_bytes: read to be known again by their content.
     """
 
     named: int = 10_000
@@ -51,13 +51,13 @@ class FileMark:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TreeMarks:
+class DirMarks:
     """How the files below some paths were, by their names relative to the workspace."""
 
     files: Mapping[str, FileMark]
 
 
-def mark_trees(workspace: Path, paths: Sequence[str], limits: CompareLimits = USUAL) -> TreeMarks | None:
+def mark_dirs(workspace: Path, paths: Sequence[str], limits: CompareLimits = USUAL) -> DirMarks | None:
     """Mark every file below these paths of a workspace; None if there are too many to compare.
 
     paths: relative, a file or a directory; empty: the whole workspace. Raises OSError.
@@ -72,11 +72,11 @@ def mark_trees(workspace: Path, paths: Sequence[str], limits: CompareLimits = US
             left -= mark.size
             mark = found.mark(with_content=True)
         files[found.path] = mark
-    return TreeMarks(files=files)
+    return DirMarks(files=files)
 
 
 def changed_since(
-    before: TreeMarks, workspace: Path, paths: Sequence[str], limits: CompareLimits = USUAL
+    before: DirMarks, workspace: Path, paths: Sequence[str], limits: CompareLimits = USUAL
 ) -> tuple[str, ...] | None:
     """The files that were written, made or removed since, in order, as many as may be named.
 

@@ -1,4 +1,4 @@
-"""Hostile trees are removed to the last entry, and nothing that they point to is."""
+"""Hostile directories are removed to the last entry, and nothing that they point to is."""
 
 import os
 import subprocess
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.store.dir_removal import remove_dir
 from orchestrator.store.safe_dir import SafeDir
-from orchestrator.store.tree_removal import remove_tree
 from tests.edges.ipc.conftest import mount_small_disk, unmount
 
 
@@ -18,7 +18,7 @@ def _remove_all(path: Path, *, max_entries: int = 500) -> tuple[int, tuple[str, 
     with SafeDir.open(path) as top:
         while True:
             slices += 1
-            removal = remove_tree(top, max_entries=max_entries)
+            removal = remove_dir(top, max_entries=max_entries)
             if removal.is_done:
                 return slices, removal.left
 
@@ -39,19 +39,19 @@ def test_a_mixed_tree_goes_and_what_its_links_point_to_stays(tmp_path: Path) -> 
     outside = tmp_path / "outside"
     (outside / "deep").mkdir(parents=True)
     (outside / "deep" / "precious").write_text("precious")
-    tree = tmp_path / "tree"
-    (tree / "a" / "b").mkdir(parents=True)
-    (tree / "a" / "file").write_text("x")
-    (tree / "a" / "b" / "link").symlink_to(outside)
-    (tree / "link").symlink_to(outside / "deep" / "precious")
-    os.link(outside / "deep" / "precious", tree / "a" / "hard")
-    os.mkfifo(tree / "a" / "pipe")
-    os.close(os.open(os.path.join(os.fsencode(tree), b"\xff"), os.O_CREAT))
+    directory = tmp_path / "directory"
+    (directory / "a" / "b").mkdir(parents=True)
+    (directory / "a" / "file").write_text("x")
+    (directory / "a" / "b" / "link").symlink_to(outside)
+    (directory / "link").symlink_to(outside / "deep" / "precious")
+    os.link(outside / "deep" / "precious", directory / "a" / "hard")
+    os.mkfifo(directory / "a" / "pipe")
+    os.close(os.open(os.path.join(os.fsencode(directory), b"\xff"), os.O_CREAT))
 
-    slices, left = _remove_all(tree)
+    slices, left = _remove_all(directory)
 
     assert (slices, left) == (1, ())
-    assert list(tree.iterdir()) == []
+    assert list(directory.iterdir()) == []
     assert (outside / "deep" / "precious").read_text() == "precious"
 
 
@@ -96,27 +96,27 @@ def test_what_cannot_be_removed_is_named_and_the_rest_goes(tmp_path: Path) -> No
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="becoming another user needs root")
 def test_directories_whose_rights_were_taken_away_go_too(tmp_path: Path) -> None:
-    tree = tmp_path / "tree"
-    (tree / "closed" / "below" / "deeper").mkdir(parents=True)
-    (tree / "closed" / "below" / "file").touch()
-    for path in [*tree.rglob("*"), tree]:
+    directory = tmp_path / "directory"
+    (directory / "closed" / "below" / "deeper").mkdir(parents=True)
+    (directory / "closed" / "below" / "file").touch()
+    for path in [*directory.rglob("*"), directory]:
         os.chown(path, 65_534, -1)
     for name in ("closed/below/deeper", "closed/below", "closed"):
-        (tree / name).chmod(0)
+        (directory / name).chmod(0)
     script = (
         "import os, sys\n"
         "from pathlib import Path\n"
         "from orchestrator.store.safe_dir import SafeDir\n"
-        "from orchestrator.store.tree_removal import remove_tree\n"
+        "from orchestrator.store.dir_removal import remove_dir\n"
         "top = SafeDir.open(Path(sys.argv[1]))\n"
         "os.setuid(65534)\n"
-        "removal = remove_tree(top, max_entries=1000)\n"
+        "removal = remove_dir(top, max_entries=1000)\n"
         "print(removal.is_done, removal.left)\n"
     )
 
     seen = subprocess.run(
-        [sys.executable, "-c", script, str(tree)], check=True, capture_output=True, text=True
+        [sys.executable, "-c", script, str(directory)], check=True, capture_output=True, text=True
     )
 
     assert seen.stdout == "True ()\n"
-    assert list(tree.iterdir()) == []
+    assert list(directory.iterdir()) == []

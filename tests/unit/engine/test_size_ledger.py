@@ -2,13 +2,13 @@
 
 from orchestrator.contracts.ids import GroupFolder
 from orchestrator.core.budgets import Growth
-from orchestrator.engine.tree_ledger import TreeLedger
+from orchestrator.engine.size_ledger import SizeLedger
 
 A, B = GroupFolder("a"), GroupFolder("b")
 
 
 def test_a_live_group_is_looked_at_at_once_and_a_small_one_again_after_two_seconds() -> None:
-    ledger = TreeLedger()
+    ledger = SizeLedger()
     at_first = ledger.due([A], 100.0)
     ledger.note(A, 5, began=100.0, ended=100.01, is_live=True)
 
@@ -18,7 +18,7 @@ def test_a_live_group_is_looked_at_at_once_and_a_small_one_again_after_two_secon
 
 
 def test_a_tree_that_takes_long_is_looked_at_less_often_but_within_the_minute() -> None:
-    ledger = TreeLedger()
+    ledger = SizeLedger()
     ledger.note(A, 5, began=0.0, ended=20.0, is_live=True)
 
     assert ledger.due([A], 49.0) == []
@@ -26,7 +26,7 @@ def test_a_tree_that_takes_long_is_looked_at_less_often_but_within_the_minute() 
 
 
 def test_after_its_agents_end_a_group_is_looked_at_once_more_and_then_left() -> None:
-    ledger = TreeLedger()
+    ledger = SizeLedger()
     ledger.note(A, 5, began=0.0, ended=0.0, is_live=True)
     once_more = ledger.due([], 10.0)
     ledger.note(A, 5, began=10.0, ended=10.0, is_live=False)
@@ -36,7 +36,7 @@ def test_after_its_agents_end_a_group_is_looked_at_once_more_and_then_left() -> 
 
 
 def test_a_full_group_is_looked_at_until_it_fits() -> None:
-    ledger = TreeLedger()
+    ledger = SizeLedger()
     ledger.set_full(A)
     at_first = ledger.due([], 0.0)
     ledger.note(A, 5, began=0.0, ended=0.0, is_live=False)
@@ -51,7 +51,7 @@ def test_a_full_group_is_looked_at_until_it_fits() -> None:
 
 
 def test_growth_is_since_the_last_look_and_since_the_first() -> None:
-    ledger = TreeLedger()
+    ledger = SizeLedger()
     for at, size in ((0.0, 100), (2.0, 300), (4.0, 400)):
         ledger.note(A, size, began=at, ended=at, is_live=True)
 
@@ -59,7 +59,7 @@ def test_growth_is_since_the_last_look_and_since_the_first() -> None:
 
 
 def test_a_new_life_of_a_group_begins_its_growth_anew() -> None:
-    ledger = TreeLedger()
+    ledger = SizeLedger()
     ledger.note(A, 100, began=0.0, ended=0.0, is_live=True)
     ledger.note(A, 500, began=2.0, ended=2.0, is_live=False)
     ledger.note(A, 500, began=60.0, ended=60.0, is_live=True)

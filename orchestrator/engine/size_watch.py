@@ -17,40 +17,40 @@ import structlog
 from orchestrator.commands.services import Services
 from orchestrator.commands.usage.budgets import Overfull, known_overfull, note_fitting, note_overfull, why
 from orchestrator.contracts.ids import GroupFolder, agent_of_box, is_own_box
-from orchestrator.contracts.records.trees import TreeBudget, TreeSize
+from orchestrator.contracts.records.dir_sizes import DirBudget, DirSize
 from orchestrator.core.budgets import Growth, excess_of
 from orchestrator.engine.persistence import persist
-from orchestrator.engine.tree_ledger import LiveGroup, TreeLedger
+from orchestrator.engine.size_ledger import LiveGroup, SizeLedger
+from orchestrator.store.dir_size import measure_dir
 from orchestrator.store.group_folders import WORKSPACE
 from orchestrator.store.safe_dir import SafeDir
-from orchestrator.store.tree_size import measure_tree
 from orchestrator.store.unsafe import NotADir, UnsafeEntry, Vanished
 
 _log = structlog.get_logger(__name__)
 _TICK_S: Final = 1.0
 _BETWEEN_SLICES_S: Final = 0.005
-"""So that a large tree takes half of a processor at most, and the loop is not kept waiting."""
-_BOX: Final = TreeBudget(max_bytes=1 << 62, max_entries=100_000)
+"""So that a large directory takes half of a processor at most, and the loop is not kept waiting."""
+_BOX: Final = DirBudget(max_bytes=1 << 62, max_entries=100_000)
 """Boxes have budgets of their own, held by their keeper; here they only count for growth."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Tree:
-    """A tree below `root`, by the names on the way. place: what people call it."""
+class _Dir:
+    """A directory below `root`, by the names on the way. place: what people call it."""
 
     root: Path
     names: tuple[str, ...]
     place: str
-    budget: TreeBudget
+    budget: DirBudget
 
 
-class TreeWatch:
+class SizeWatch:
     """Looks while `run` runs. live: groups with agents. stop: ends all agents of a group, if there are."""
 
     def __init__(
         self,
         services: Services,
-        ledger: TreeLedger,
+        ledger: SizeLedger,
         *,
         live: Callable[[], Sequence[LiveGroup]],
         stop: Callable[[GroupFolder], bool],
@@ -92,42 +92,42 @@ class TreeWatch:
             tasks.create_task(self._tell_fitting(group), name=f"tell {group}")
 
     async def _measure(self, group: GroupFolder) -> Overfull | None:
-        """Note how much there is; the first of its trees that is over its budget."""
+        """Note how much there is; the first of its directories that is over its budget."""
         async with self._one_at_a_time:
             began, total, found = self._now_s(), 0, None
-            for tree in self._trees(group):
-                size = await _size_of(tree)
+            for directory in self._dirs(group):
+                size = await _size_of(directory)
                 total += size.size_bytes
-                excess = excess_of(size, tree.budget)
+                excess = excess_of(size, directory.budget)
                 if excess is not None and found is None:
-                    found = Overfull(place=tree.place, budget=tree.budget, excess=excess)
+                    found = Overfull(place=directory.place, budget=directory.budget, excess=excess)
             is_live = any(each.group == group for each in self._live())
             self._ledger.note(group, total, began=began, ended=self._now_s(), is_live=is_live)
             return found
 
-    def _trees(self, group: GroupFolder) -> list[_Tree]:
+    def _dirs(self, group: GroupFolder) -> list[_Dir]:
         limits, paths = self._services.settings.agent, self._services.paths
-        workspace = TreeBudget(max_bytes=limits.workspace_bytes, max_entries=limits.max_files)
-        home = TreeBudget(max_bytes=limits.home_bytes, max_entries=limits.max_files)
+        workspace = DirBudget(max_bytes=limits.workspace_bytes, max_entries=limits.max_files)
+        home = DirBudget(max_bytes=limits.home_bytes, max_entries=limits.max_files)
         boxes = [box for each in self._live() if each.group == group for box in each.boxes]
         return [
-            _Tree(
+            _Dir(
                 root=paths.groups,
                 names=(group, WORKSPACE),
                 place=f"groups/{group}/{WORKSPACE}",
                 budget=workspace,
             ),
             *(
-                _Tree(root=paths.sessions, names=(name,), place=f"data/sessions/{name}", budget=home)
+                _Dir(root=paths.sessions, names=(name,), place=f"data/sessions/{name}", budget=home)
                 for name in (group, *(box for box in boxes if is_own_box(box)))
             ),
             *(
-                _Tree(root=paths.workspaces, names=(name,), place=f"data/workspaces/{name}", budget=workspace)
+                _Dir(root=paths.workspaces, names=(name,), place=f"data/workspaces/{name}", budget=workspace)
                 for box in boxes
                 if is_own_box(box)
                 for name in (box, agent_of_box(box))
             ),
-            *(_Tree(root=paths.ipc, names=(box,), place=f"data/ipc/{box}", budget=_BOX) for box in boxes),
+            *(_Dir(root=paths.ipc, names=(box,), place=f"data/ipc/{box}", budget=_BOX) for box in boxes),
         ]
 
     async def _tell_full(self, group: GroupFolder, overfull: Overfull, *, was_stopped: bool) -> None:
@@ -144,33 +144,33 @@ class TreeWatch:
         return self._services.clock.monotonic()
 
 
-async def _size_of(tree: _Tree) -> TreeSize:
+async def _size_of(directory: _Dir) -> DirSize:
     """What it holds; nothing where there is none. A disk that cannot be read says nothing against it."""
     stop = threading.Event()
     try:
-        return await asyncio.to_thread(_measure_in_slices, tree, stop)
+        return await asyncio.to_thread(_measure_in_slices, directory, stop)
     except Vanished:
-        return TreeSize()
+        return DirSize()
     except NotADir:
-        return TreeSize(is_exchanged=True)
+        return DirSize(is_exchanged=True)
     except (UnsafeEntry, OSError) as error:
-        _log.warning("files.not_measured", place=tree.place, error=str(error))
-        return TreeSize()
+        _log.warning("files.not_measured", place=directory.place, error=str(error))
+        return DirSize()
     finally:
         stop.set()  # a thread that nobody waits for any more ends after its slice
 
 
-def _measure_in_slices(tree: _Tree, stop: threading.Event) -> TreeSize:
+def _measure_in_slices(directory: _Dir, stop: threading.Event) -> DirSize:
     with (
-        SafeDir.open(tree.root) as root,
-        root.descend(tree.names) as top,
-        closing(measure_tree(top, tree.budget)) as walk,
+        SafeDir.open(directory.root) as root,
+        root.descend(directory.names) as top,
+        closing(measure_dir(top, directory.budget)) as walk,
     ):
         while not stop.is_set():
             try:
                 next(walk)
             except StopIteration as end:
-                size: TreeSize = end.value
+                size: DirSize = end.value
                 return size
             stop.wait(_BETWEEN_SLICES_S)
-    return TreeSize()
+    return DirSize()
