@@ -18,6 +18,7 @@ from orchestrator.commands.usage.usage_meter import StoredUsage
 from orchestrator.contracts.egress_seams import UsageMeter
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.live_events import LiveEvents
+from orchestrator.contracts.seams import Runner
 from orchestrator.egress.proxy import EgressProxy, opened_egress
 from orchestrator.engine.adoption import Adopted
 from orchestrator.engine.recovery import reconcile
@@ -54,9 +55,8 @@ async def take_ground(
     services = house.services
     instance_id = await services.db.run(facts.instance_id)
     options = runner_options(services.settings, services.paths)
-    runner, runner_line = parts.runner or await choose_runner(services.settings.agent.runner, options)
+    runner, runner_line = parts.runner or await _choose(services.settings, options)
     stack.push_async_callback(runner.close)
-    _log.info("runner.chosen", runner=runner.name, why=runner_line)
     await sweep_spool(services)
     boxes = await _open_boxes(stack, house, watches=parts.watches)
     adopted = await reconcile(
@@ -79,6 +79,13 @@ async def take_ground(
         meter=meter,
     )
     return Ground(boxes=boxes, run_parts=run_parts, adopted=adopted, runner_line=runner_line)
+
+
+async def _choose(settings: Settings, options: RunnerOptions) -> tuple[Runner, str]:
+    """The runner, and the line about it for people; the log has it whole."""
+    chosen = await choose_runner(settings.agent.runner, options)
+    _log.info("runner.chosen", runner=chosen.runner.name, why=chosen.in_full)
+    return chosen.runner, chosen.line
 
 
 async def _open_boxes(stack: contextlib.AsyncExitStack, house: House, *, watches: bool) -> BoxKeeper:

@@ -59,7 +59,8 @@ def installed_programs(patient: Patient) -> InstalledPrograms | None:
 
 
 async def _programs(patient: Patient) -> InstalledPrograms | None:
-    runner, _ = await choose_runner(patient.settings.agent.runner, runner_options(patient))
+    chosen = await choose_runner(patient.settings.agent.runner, runner_options(patient))
+    runner = chosen.runner
     try:
         names = await runner.agent_programs()
         if names is None:
@@ -70,8 +71,9 @@ async def _programs(patient: Patient) -> InstalledPrograms | None:
 
 
 async def _look(patient: Patient) -> tuple[str, str, str]:
-    runner, line = await choose_runner(patient.settings.agent.runner, runner_options(patient))
+    chosen = await choose_runner(patient.settings.agent.runner, runner_options(patient))
+    runner = chosen.runner
     try:
-        return runner.name, line, await runner.limits_in_words()
+        return runner.name, chosen.in_full, await runner.limits_in_words()
     finally:
         await runner.close()

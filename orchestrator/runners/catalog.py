@@ -1,5 +1,6 @@
 """Which runners there are, and which one this machine uses."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,6 +9,8 @@ from typing import Final, Protocol
 from orchestrator.contracts.errors import ErrorCode, InvalidSettings, Unavailable
 from orchestrator.contracts.seams import Runner
 from orchestrator.runners.host_system import is_switch_off
+
+_FIRST_PART: Final = re.compile(r"[:.](?: |$)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,45 +84,70 @@ def make_runner(name: str, options: RunnerOptions) -> DescribedRunner:
     return RUNNERS[name](options)
 
 
-async def choose_runner(wanted: str, options: RunnerOptions) -> tuple[DescribedRunner, str]:
-    """The runner to use, and the one line that says which and why. wanted: `auto` or a name.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """A runner that works. words: what agents run in. passed_over: why each better one is not used, whole."""
+
+    runner: DescribedRunner
+    words: str
+    passed_over: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """Which runner and why, short enough to begin a chat with."""
+        if not self.passed_over:
+            return self.words
+        return f"{self.words} {'. '.join(map(_in_brief, self.passed_over))} (see dovecote doctor)."
+
+    @property
+    def in_full(self) -> str:
+        """The same with each cause, and what mends it."""
+        return " ".join((self.words, *self.passed_over))
+
+
+async def choose_runner(wanted: str, options: RunnerOptions) -> Chosen:
+    """The runner to use. wanted: `auto` or a name.
 
     Raises Unavailable when the wanted one can't start agents, with what mends it.
     """
     if wanted != "auto":
         return await _wanted_runner(wanted, options)
     reasons: list[str] = []
-    for name, what, its_options in _candidates(options):
+    for name, setting, its_options in _candidates(options):
         runner = make_runner(name, its_options)
         reason = await runner.why_not()
         if reason is None:
-            why = f" {' '.join(reasons)}" if reasons else ""
-            return runner, f"{await runner.in_words()}{why}"
-        reasons.append(f"{what} is not usable: {reason}")
+            return Chosen(runner=runner, words=await runner.in_words(), passed_over=tuple(reasons))
+        reasons.append(reason if setting is None else f"The setting {setting} does not fit: {reason}")
         await runner.close()
     raise Unavailable(" ".join(reasons), code=ErrorCode.RUNNER_UNAVAILABLE)
 
 
-def _candidates(options: RunnerOptions) -> Iterator[tuple[str, str, RunnerOptions]]:
-    """Name, name in words and options of what `auto` tries.
+def _in_brief(reason: str) -> str:
+    """What is wrong, without its cause and what mends it: they come behind the first colon or stop."""
+    return _FIRST_PART.split(reason, maxsplit=1)[0]
+
+
+def _candidates(options: RunnerOptions) -> Iterator[tuple[str, str | None, RunnerOptions]]:
+    """Name and options of what `auto` tries, between them the setting that it was taken from, if it was.
 
     A `bwrap` that was set and does not work must not cost the walls where another one works.
     `/bin/false` is how bubblewrap is turned off.
     """
     for name in RUNNERS:
         if name != "bubblewrap" or options.bwrap is None:
-            yield name, name.capitalize(), options
+            yield name, None, options
             continue
-        yield name, "The bwrap of the setting agent.bwrap", options
+        yield name, "agent.bwrap", options
         if not is_switch_off(options.bwrap):
-            yield name, "Bubblewrap", replace(options, bwrap=None)
+            yield name, None, replace(options, bwrap=None)
 
 
-async def _wanted_runner(name: str, options: RunnerOptions) -> tuple[DescribedRunner, str]:
+async def _wanted_runner(name: str, options: RunnerOptions) -> Chosen:
     runner = make_runner(name, options)
     reason = await runner.why_not()
     if reason is None:
-        return runner, await runner.in_words()
+        return Chosen(runner=runner, words=await runner.in_words())
     await runner.close()
     raise Unavailable(
         f"The runner {name!r}, which the settings name, can't start agents: {reason}",

@@ -47,12 +47,9 @@ class ProcessRunner:
 
     async def in_words(self) -> str:
         """One line for the log: what agents run in."""
-        rest = (
-            "Drivers that run commands of a model are allowed."
-            if self._allow_unisolated
-            else "Only drivers that run no commands of a model are allowed."
-        )
-        return f"Agents run without walls. {rest}"
+        if self._allow_unisolated:
+            return "Agents run without walls, also those that run commands of a model."
+        return "Agents run without walls: only those that run no commands of a model may."
 
     async def agent_programs(self) -> tuple[str, ...] | None:
         """Nobody knows: without walls, one of the operator's own may lie anywhere."""

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.contracts.errors import InvalidSettings, Unavailable
-from orchestrator.runners.catalog import RUNNERS, RunnerOptions, choose_runner, make_runner
+from orchestrator.runners.catalog import RUNNERS, Chosen, RunnerOptions, choose_runner, make_runner
 from tests.agreement.runners.conftest import lacking
 from tests.support.agent_image import IMAGE
 
@@ -23,26 +23,49 @@ def nothing_there(programs: Path, tmp_path: Path) -> RunnerOptions:
 
 
 async def test_with_nothing_there_agents_have_no_walls_and_it_says_why(nothing_there: RunnerOptions) -> None:
-    runner, line = await choose_runner("auto", nothing_there)
-    await runner.close()
+    chosen = await choose_runner("auto", nothing_there)
+    await chosen.runner.close()
 
-    assert runner.name == "process"
-    assert line.startswith("Agents run without walls. Only drivers that run no commands of a model")
-    assert "No Docker engine answers" in line
-    assert "/bin/false" in line
-    assert "\n" not in line
+    assert chosen.runner.name == "process"
+    assert chosen.line == (
+        "Agents run without walls: only those that run no commands of a model may. "
+        f"No Docker engine answers at {nothing_there.engine_url}. "
+        "The setting agent.bwrap does not fit (see dovecote doctor)."
+    )
+    assert "systemctl start docker" in chosen.in_full
+    assert "/bin/false" in chosen.in_full
+    assert "\n" not in chosen.in_full
 
 
 @pytest.mark.bubblewrap
 async def test_without_an_engine_agents_run_in_sandboxes(nothing_there: RunnerOptions) -> None:
-    runner, line = await choose_runner("auto", replace(nothing_there, bwrap=None))
-    await runner.close()
-    if runner.name == "process":
-        lacking(line)
+    chosen = await choose_runner("auto", replace(nothing_there, bwrap=None))
+    await chosen.runner.close()
+    if chosen.runner.name == "process":
+        lacking(chosen.in_full)
 
-    assert runner.name == "bubblewrap"
-    assert line.startswith("Agents run in bubblewrap sandboxes")
-    assert "No Docker engine answers" in line
+    assert chosen.runner.name == "bubblewrap"
+    assert chosen.line.startswith("Agents run in bubblewrap sandboxes (")
+    assert chosen.line.endswith(
+        f"). No Docker engine answers at {nothing_there.engine_url} (see dovecote doctor)."
+    )
+    assert "No such file or directory. Start it" in chosen.in_full
+
+
+async def test_of_an_image_that_is_not_there_the_line_says_no_more_than_that(
+    nothing_there: RunnerOptions,
+) -> None:
+    missing = "The image dovecote-agent:0.1.0-a4b25a3877e1a28a is not there. Run: dovecote image build"
+    chosen = Chosen(
+        runner=make_runner("process", nothing_there), words="Agents run somehow.", passed_over=(missing,)
+    )
+    await chosen.runner.close()
+
+    assert chosen.line == (
+        "Agents run somehow. The image dovecote-agent:0.1.0-a4b25a3877e1a28a is not there "
+        "(see dovecote doctor)."
+    )
+    assert chosen.in_full == f"Agents run somehow. {missing}"
 
 
 @pytest.mark.docker
@@ -52,12 +75,12 @@ async def test_with_an_engine_and_an_image_agents_run_in_containers(
     if agent_image is not None:
         lacking(agent_image)
 
-    runner, line = await choose_runner("auto", replace(nothing_there, engine_url=None, image=None))
-    await runner.close()
+    chosen = await choose_runner("auto", replace(nothing_there, engine_url=None, image=None))
+    await chosen.runner.close()
 
-    assert runner.name == "docker"
-    assert line.startswith("Agents run in Docker containers (engine ")
-    assert IMAGE in line
+    assert chosen.runner.name == "docker"
+    assert chosen.line.startswith("Agents run in Docker containers (engine ")
+    assert IMAGE in chosen.line
 
 
 @pytest.mark.parametrize("name", ["docker", "bubblewrap"])
@@ -84,14 +107,15 @@ async def test_a_wrong_bwrap_in_the_settings_costs_no_walls_where_another_one_wo
     broken.write_text("#!/bin/sh\necho no such thing >&2\nexit 3\n")
     broken.chmod(0o755)
 
-    runner, line = await choose_runner("auto", replace(nothing_there, bwrap=broken))
-    await runner.close()
-    if runner.name == "process":
-        lacking(line)
+    chosen = await choose_runner("auto", replace(nothing_there, bwrap=broken))
+    await chosen.runner.close()
+    if chosen.runner.name == "process":
+        lacking(chosen.in_full)
 
-    assert runner.name == "bubblewrap"
-    assert f"agent.bwrap is not usable: bwrap does not work: {broken}" in line
-    assert "it ended with 3 and said: no such thing" in line
+    assert chosen.runner.name == "bubblewrap"
+    assert chosen.line.endswith("The setting agent.bwrap does not fit (see dovecote doctor).")
+    assert f"agent.bwrap does not fit: bwrap does not work: {broken}" in chosen.in_full
+    assert "it ended with 3 and said: no such thing" in chosen.in_full
 
 
 @pytest.mark.parametrize(
