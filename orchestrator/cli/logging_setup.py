@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import logging.handlers
+import os
 import sys
 from collections.abc import Iterator, MutableMapping
 from pathlib import Path
@@ -58,10 +59,16 @@ def _terminal_handler() -> logging.Handler:
     handler = logging.StreamHandler(sys.stderr)
     if sys.stderr.isatty():
         plain = structlog.dev.plain_traceback
-        handler.setFormatter(_formatter(structlog.dev.ConsoleRenderer(exception_formatter=plain)))
+        renderer = structlog.dev.ConsoleRenderer(colors=_shows_colours(), exception_formatter=plain)
+        handler.setFormatter(_formatter(renderer))
     else:
         handler.setFormatter(_formatter(structlog.processors.JSONRenderer(ensure_ascii=False)))
     return handler
+
+
+def _shows_colours() -> bool:
+    """Not where people have said that they want none, nor where they would come out as signs."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 class _RotatingHandler(logging.handlers.RotatingFileHandler):

@@ -1,5 +1,6 @@
 """Log lines in a real file: JSON, without texts, without repeats, rotated."""
 
+import io
 import json
 import logging
 from pathlib import Path
@@ -127,6 +128,43 @@ def test_a_terminal_that_is_none_gets_json_on_standard_error(
         structlog.get_logger().info("dovecote.ready", runner="process")
 
     assert json.loads(capsys.readouterr().err)["event"] == "dovecote.ready"
+
+
+class _Terminal(io.StringIO):
+    """A stream that says of itself that people read it."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("environment", "has_colours"),
+    [
+        pytest.param({"TERM": "xterm"}, True, id="usual"),
+        pytest.param({"TERM": "xterm", "NO_COLOR": "1"}, False, id="no colours wanted"),
+        pytest.param({"TERM": "dumb"}, False, id="none known"),
+    ],
+)
+def test_a_terminal_gets_lines_for_people_and_colours_where_it_shows_them(
+    log_file: Path,
+    clock: ManualClock,
+    monkeypatch: pytest.MonkeyPatch,
+    environment: dict[str, str],
+    has_colours: bool,
+) -> None:
+    terminal = _Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+
+    with logging_to(log_file, LogSettings(), clock=clock, on_terminal=True):
+        structlog.get_logger().info("dovecote.ready", runner="process")
+
+    said = terminal.getvalue()
+    assert "dovecote.ready" in said
+    assert "{" not in said
+    assert ("\x1b[" in said) is has_colours
 
 
 def test_after_the_end_nothing_of_it_is_left(log_file: Path, clock: ManualClock) -> None:
