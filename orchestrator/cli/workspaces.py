@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import shlex
+import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -52,6 +54,9 @@ def change(home_option: Path | None, word: Word, path: Path, *, as_json: bool) -
         print(json.dumps(changed, indent=2))
     else:
         print(f"{clean_text(changed['path'])} is {changed['status']}.")
+    if (warning := changed.get("warning")) is not None:
+        again = shlex.join(["dovecote", "workspace", "remove", str(changed["path"])])
+        print(f"Warning: {clean_text(warning)}\nTo take it back: {again}", file=sys.stderr)
 
 
 async def _listed(home: Home) -> Sequence[Object]:

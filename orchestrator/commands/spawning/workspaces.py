@@ -25,6 +25,7 @@ from orchestrator.contracts.errors import (
 )
 from orchestrator.contracts.records.spawns import RootStatus, WorkspaceRoot
 from orchestrator.contracts.records.tokens import Scope
+from orchestrator.core.sandbox.mount_rules import doubt_about
 from orchestrator.core.states.machine import IllegalMove
 from orchestrator.core.states.workspace_root import WORKSPACE_ROOT, RootEvent
 from orchestrator.core.wording import Say
@@ -85,7 +86,7 @@ async def approve_workspace(
 ) -> Mapping[str, object]:
     """Let agents be given a directory from now on, with all below it; one that nobody proposed, too.
 
-    Raises Forbidden, InvalidRequest.
+    What the operator should know about it is its `warning`. Raises Forbidden, InvalidRequest.
     """
     _check_operator(caller)
     found = await asyncio.to_thread(_checked, services, path)
@@ -96,7 +97,8 @@ async def approve_workspace(
         workspace_roots.propose(tx, found, by=_who(caller), status=WORKSPACE_ROOT.start, at=at)
         return _moved(tx, _stored(tx, found), RootEvent.APPROVED, at=at)
 
-    return _view(await services.db.run(body))
+    view, doubt = _view(await services.db.run(body)), doubt_about(found)
+    return view if doubt is None else {**view, "warning": f"{found} {doubt}."}
 
 
 async def reject_workspace(services: Services, caller: Caller | ApiCaller, path: str) -> Mapping[str, object]:
@@ -153,7 +155,7 @@ def _checked(services: Services, path: str) -> str:
         raise Forbidden(
             f"The directory {path!r} {why}.",
             code=ErrorCode.WORKSPACE_NOT_ALLOWED,
-            suggestion="Choose another directory.",
+            suggestion="Choose another directory, such as one that holds only what is worked on.",
         )
     return resolved
 

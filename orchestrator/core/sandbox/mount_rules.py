@@ -1,5 +1,6 @@
 """Which directories of the host an agent may see beside its own. Source: agents.md section 5."""
 
+import json
 import re
 import tomllib
 from collections.abc import Sequence
@@ -25,6 +26,17 @@ _ENGINE_PLACES: Final = (
     "/var/lib/docker", "/var/lib/containerd",
 )  # fmt: skip
 _SYSTEM_PLACES: Final = ("/proc", "/sys", "/dev")
+# Too much at once: settings and keys of the machine, its programs, everybody's homes.
+_WHOLE_PLACES: Final = frozenset(
+    {
+        "/bin", "/boot", "/etc", "/home", "/lib", "/lib32", "/lib64", "/libx32", "/root", "/run", "/sbin",
+        "/usr", "/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/libx32",
+        "/usr/local", "/usr/sbin", "/usr/share", "/var", "/var/lib", "/var/log",
+    }
+)  # fmt: skip
+_HOMES: Final = "/home"
+_SENSITIVE_PLACES: Final = ("/boot", "/etc", "/root", "/run", "/usr", "/var")
+_SHARED_PLACES: Final = frozenset({"/tmp", "/var/tmp"})
 _EXAMPLE: Final = '[[roots]] and below it path = "/srv/photos"'
 
 
@@ -115,7 +127,8 @@ def judge_mount(
         if seen.resolved is not None and _is_within(path, seen.resolved)
     ]
     if not fitting:
-        raise _refused(wish, f"is not below any root in {where}", f"Add there: {_EXAMPLE}.")
+        mend = f"To allow it, add there: {_root_line(path)}"
+        raise _refused(wish, f"is not below any root in {where}", mend)
     if wish.is_writable and not any(root.read_write for root in fitting):
         raise _refused(
             wish, "may only be read", f"Write mode: ro, or set read_write = true at its root in {where}."
@@ -131,6 +144,18 @@ def why_never(path: str, protected: Protected) -> str | None:
     return _why_never(path, Allowlist(), protected)
 
 
+def doubt_about(path: str) -> str | None:
+    """What an operator should know before agents are shown this directory, which they may be; None: nothing.
+
+    A whole sentence but for its subject, as of `why_never`.
+    """
+    if path in _SHARED_PLACES:
+        return "is shared by all programs of this machine, whose files lie there"
+    if any(_is_within(path, place) for place in _SENSITIVE_PLACES):
+        return "belongs to the system: agents may read what lies there, and change what they may write"
+    return None
+
+
 def without_doubles(found: Sequence[ExtraDirectory]) -> tuple[ExtraDirectory, ...]:
     """Each directory once, under its first name. Raises InvalidSettings for one name twice."""
     kept: dict[str, ExtraDirectory] = {}
@@ -143,6 +168,11 @@ def without_doubles(found: Sequence[ExtraDirectory]) -> tuple[ExtraDirectory, ..
         names.add(each.name)
         kept.setdefault(str(each.path), each)
     return tuple(kept.values())
+
+
+def _root_line(path: str) -> str:
+    """What makes this directory a root, as TOML writes it."""
+    return f"[[roots]] and below it path = {json.dumps(path, ensure_ascii=False)}"
 
 
 def _checked_path(wish: Wish) -> str:
@@ -170,6 +200,10 @@ def _why_never(path: str, allowlist: Allowlist, protected: Protected) -> str | N
         return "holds the socket of a container engine, or its files"
     if any(_is_within(path, place) for place in _SYSTEM_PLACES):
         return "belongs to the system"
+    if path in _WHOLE_PLACES:
+        return "is a whole part of the system, with more in it than any work needs"
+    if path.rpartition("/")[0] == _HOMES:
+        return "is somebody's whole home"
     refused = {name.casefold() for name in allowlist.refused_names}
     for part in path.casefold().split("/"):
         if part in _REFUSED_NAMES or part in refused or _REFUSED_FORMS.fullmatch(part):

@@ -31,3 +31,14 @@ def test_what_is_no_directory_is_refused_with_what_to_do(dovecote: Dovecote, tmp
     assert refused.returncode == 1
     assert "is no directory" in refused.stderr
     assert "whole path" in refused.stderr
+
+
+def test_a_place_of_the_system_is_allowed_with_a_warning_and_a_whole_one_is_not(dovecote: Dovecote) -> None:
+    allowed = dovecote("workspace", "approve", "/usr/share/doc")
+    refused = dovecote("workspace", "approve", "/etc")
+
+    assert allowed.stdout == "/usr/share/doc is approved.\n"
+    assert "Warning: /usr/share/doc belongs to the system" in allowed.stderr
+    assert "dovecote workspace remove /usr/share/doc" in allowed.stderr
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "'/etc' is a whole part of the system" in refused.stderr

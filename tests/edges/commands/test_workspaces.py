@@ -1,5 +1,7 @@
 """Which directories agents may be given: proposed, allowed, refused. Source: agents.md section 2."""
 
+import asyncio
+import os
 from pathlib import Path
 
 import pytest
@@ -113,9 +115,22 @@ async def test_what_is_no_directory_cannot_be_proposed(bench: SpawnBench, path: 
 
 async def test_what_no_agent_ever_gets_cannot_be_allowed_either(bench: SpawnBench) -> None:
     services = bench.desk.services
-    for path in ("/", str(services.paths.home), "/proc"):
+    home = await asyncio.to_thread(os.path.expanduser, "~")
+    for path in ("/", str(services.paths.home), "/proc", "/etc", "/usr", "/var", "/home", "/root", home):
         code = await bench.code(approve_workspace(services, OPERATOR, path))
         assert code == "WORKSPACE_NOT_ALLOWED"
+
+
+async def test_of_a_place_of_the_system_the_operator_is_told_what_that_means(
+    bench: SpawnBench, project: Path
+) -> None:
+    services = bench.desk.services
+
+    of_system = await approve_workspace(services, OPERATOR, "/usr/share/doc")
+    of_ours = await approve_workspace(services, OPERATOR, str(project))
+
+    assert "belongs to the system" in str(of_system["warning"])
+    assert "warning" not in of_ours
 
 
 @pytest.mark.parametrize("who", ["agent", "program"])

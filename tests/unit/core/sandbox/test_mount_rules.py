@@ -11,8 +11,10 @@ from orchestrator.core.sandbox.mount_rules import (
     Protected,
     SeenDirectory,
     Wish,
+    doubt_about,
     judge_mount,
     parse_allowlist,
+    why_never,
     without_doubles,
 )
 
@@ -80,6 +82,11 @@ def test_a_link_is_judged_by_where_it_leads() -> None:
         ("/proc/1", "the system"),
         ("/sys", "the system"),
         ("/dev/shm", "the system"),
+        *((place, "a whole part of the system") for place in (
+            "/bin", "/boot", "/etc", "/lib", "/lib64", "/root", "/sbin", "/usr", "/usr/bin", "/usr/local",
+        )),
+        ("/var", "container engine"),
+        ("/home/bob", "somebody's whole home"),
         *((f"/x/{name}/y", name) for name in (
             ".ssh", ".gnupg", ".aws", ".azure", ".gcloud", ".kube", ".config", ".docker", ".netrc", ".npmrc",
             ".pypirc", ".env", ".env.local", "id_rsa", "id_ed25519", "credentials", "server.pem", "tls.key",
@@ -116,6 +123,29 @@ def test_what_no_root_holds_is_refused_with_the_file_to_change() -> None:
     said = refusal("/data/x", text='[[roots]]\npath = "/srv/photos"')
 
     assert "not below any root in mounts.toml" in said
+    assert said.endswith('[[roots]] and below it path = "/data/x"')
+
+
+@pytest.mark.parametrize("path", ["/data/a b", '/data/"a"', "/data/a\\b", "/data/grüße"])
+def test_the_line_that_is_advised_allows_the_very_directory(path: str) -> None:
+    line = refusal(path, text="").rpartition("below it ")[2]
+
+    assert judge(path, text=f"[[roots]]\n{line}") == path
+
+
+def test_the_advice_about_a_link_names_where_it_leads() -> None:
+    assert refusal("/srv/link", resolved="/data/x", text="").endswith('path = "/data/x"')
+
+
+@pytest.mark.parametrize("path", ["/etc/nginx", "/usr/local/src", "/var/www", "/root/project", "/tmp"])
+def test_of_places_that_are_not_for_agents_alone_there_is_a_doubt(path: str) -> None:
+    assert why_never(path, PROTECTED) is None
+    assert doubt_about(path) is not None
+
+
+@pytest.mark.parametrize("path", ["/srv/photos", "/home/ann/photos", "/tmp/project", "/data", "/etcetera"])
+def test_of_any_other_directory_there_is_none(path: str) -> None:
+    assert doubt_about(path) is None
 
 
 def test_without_a_list_nothing_is_mounted() -> None:
