@@ -97,24 +97,43 @@ def reported_differences(reported: Mapping[str, str], mounts: Sequence[OpenMount
 def _difference(root: int, wanted: OpenMount) -> str | None:
     target = wanted.mount.target
     try:
-        descriptor = _open_beneath(root, target)
+        with _opened_inside(root, target) as (parent, descriptor):
+            return _difference_of(parent, descriptor, wanted)
     except OSError as error:
         return f"{target} can't be opened inside: {error.strerror}"
-    try:
-        found = os.fstat(descriptor)
-        if (found.st_dev, found.st_ino) != (wanted.device, wanted.inode):
-            return f"{target} is not {wanted.mount.source}"
-        is_read_only = bool(os.fstatvfs(descriptor).f_flag & os.ST_RDONLY)
-    finally:
-        os.close(descriptor)
-    if not wanted.mount.is_writable and not is_read_only:
+
+
+def _difference_of(parent: int, descriptor: int, wanted: OpenMount) -> str | None:
+    target, found = wanted.mount.target, os.fstat(descriptor)
+    if (found.st_dev, found.st_ino) != (wanted.device, wanted.inode):
+        return f"{target} is not {wanted.mount.source}"
+    if not wanted.mount.is_writable and not os.fstatvfs(descriptor).f_flag & os.ST_RDONLY:
         return f"{target} is writable"
+    # A directory that was removed may leave its number to the one that is made in its place.
+    if _mount_number(parent) == _mount_number(descriptor):
+        return f"{target} is not a mount"
     return None
 
 
-def _open_beneath(root: int, target: str) -> int:
-    """Open `target` below `root` component by component: a link inside would lead out of it."""
-    return _descend(os.dup(root), target.strip("/").split("/"))
+@contextmanager
+def _opened_inside(root: int, target: str) -> Iterator[tuple[int, int]]:
+    """What `target` lies in, and itself, opened component by component: a link would lead out of `root`."""
+    *above, name = target.strip("/").split("/")
+    parent = _descend(os.dup(root), above)
+    try:
+        descriptor = os.open(name, _PLACE, dir_fd=parent)
+        try:
+            yield parent, descriptor
+        finally:
+            os.close(descriptor)
+    finally:
+        os.close(parent)
+
+
+def _mount_number(descriptor: int) -> str:
+    """The kernel's number of the mount that it was opened in."""
+    words = Path(f"/proc/self/fdinfo/{descriptor}").read_text(encoding="ascii").split()
+    return words[words.index("mnt_id:") + 1]
 
 
 def refuse_differences(found: Sequence[str]) -> None:

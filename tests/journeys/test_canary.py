@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import Any, Final
 
@@ -33,6 +34,13 @@ wire = "anthropic"
 environment = { LAB_URL = "{base_url}" }
 files = { ".lab/settings.json" = "{base_url} {placeholder}" }
 """
+OF_THE_OPERATOR: Final = (
+    ".claude/.credentials.json",
+    ".claude.json",
+    ".codex/auth.json",
+    ".config/gh/hosts.yml",
+)
+"""Where the operator's own programs keep what they were given, in his home: no agent's business (FP19)."""
 # Calls its model; then looks for the credential wherever it may read, by its two halves, so that it does not
 # find itself.
 PROGRAM: Final = """
@@ -119,10 +127,23 @@ async def plant(home: HomeOnDisk, upstream: Upstream) -> None:
     await set_secret(secrets_of(opened), NAME, CANARY, in_file=True)
 
 
+def home_of_operator(tmp_path: Path) -> Path:
+    """The operator's own home, where his programs keep the canary too."""
+    operator = tmp_path / "operator"
+    for place in OF_THE_OPERATOR:
+        (operator / place).parent.mkdir(parents=True, exist_ok=True)
+        (operator / place).write_text(CANARY, encoding="utf-8")
+    return operator
+
+
 def play(home: HomeOnDisk, kind: str) -> None:
     """The turn runs the program and stays until it may go; without walls it is not sent everywhere."""
     workspace = str(home.workspace()) if kind == "process" else WORKSPACE_TARGET
-    roots = () if kind == "process" else ("/run", "/tmp", "/etc")
+    roots = (
+        ()
+        if kind == "process"
+        else ("/workspace", "/run", "/tmp", "/etc", "/home", "/root", "/opt", "/mnt", "/srv")
+    )
     program = home.workspace() / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")
     program.chmod(0o644)
@@ -139,9 +160,15 @@ def play(home: HomeOnDisk, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 async def test_h2_a_planted_credential_reaches_its_provider_and_is_found_nowhere_else(
-    home: HomeOnDisk, upstream: Upstream, kind: str, request: pytest.FixtureRequest
+    home: HomeOnDisk,
+    upstream: Upstream,
+    kind: str,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     engine: Engine | None = request.getfixturevalue("docker_engine") if kind == "docker" else None
+    monkeypatch.setenv("HOME", str(home_of_operator(tmp_path)))
     await plant(home, upstream)
     play(home, kind)
     runner = make_runner(kind, RunnerOptions(image=IMAGE, programs_directory=home.path / "data" / "programs"))

@@ -135,3 +135,12 @@ async def eventually(holds: Callable[[], bool], *, within_s: float = 40.0) -> No
         # A condition of other processes: no event of ours tells when it holds.
         while not holds():  # noqa: ASYNC110 - nothing sets an Event for it
             await asyncio.sleep(0.01)
+
+
+def is_seen_from_here(container_id: str) -> bool:
+    """Whether any process that we see is in the container."""
+    for each in Path("/proc").glob("[0-9]*/cgroup"):
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            if container_id in each.read_text():
+                return True
+    return False

@@ -24,14 +24,24 @@ def plan_with(*mounts: Mount) -> LaunchPlan:
     )
 
 
-def test_a_mount_that_is_what_it_was_compares_equal(tmp_path: Path) -> None:
-    # Seen from this process, a directory is mounted at its own path.
-    plan = plan_with(Mount(source=tmp_path, target=str(tmp_path), is_writable=True))
+def test_a_mount_that_is_what_it_was_compares_equal() -> None:
+    # Seen from this process, a place where something is mounted is mounted at its own path.
+    plan = plan_with(Mount(source=Path("/proc"), target="/proc", is_writable=True))
 
     with mount_check.opened_mounts(plan) as mounts:
         found = mount_check.differences(os.getpid(), mounts)
 
     assert found == []
+
+
+def test_e11_a_place_where_nothing_is_mounted_is_found_though_its_number_is_the_same(tmp_path: Path) -> None:
+    """Case E11: what is made in the place of what was removed may have its number."""
+    plan = plan_with(Mount(source=tmp_path, target=str(tmp_path), is_writable=True))
+
+    with mount_check.opened_mounts(plan) as mounts:
+        found = mount_check.differences(os.getpid(), mounts)
+
+    assert found == [f"{tmp_path} is not a mount"]
 
 
 def test_e11_a_directory_exchanged_meanwhile_is_found(tmp_path: Path) -> None:
