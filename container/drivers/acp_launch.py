@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from container.drivers.leave import LeaveAsker
 from container.drivers.program_patience import answer_s, told_when_slow
 from container.drivers.tool_servers import tool_servers
 from container.mcp_server import VERSION_VARIABLE
-from orchestrator.contracts.wire.container_io import AgentDefinition
+from orchestrator.contracts.wire.container_io import AgentDefinition, ToolServer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,10 +53,7 @@ async def launch(
         terminals=terminals,
     )
     servers = tool_servers(context, agent)
-    left_out: list[str] = []
-    if pi_home.is_wanted(os.environ):
-        directory = Path(os.environ[pi_home.DIRECTORY_VARIABLE])
-        left_out = await asyncio.to_thread(pi_home.furnish, directory, agent, servers)
+    left_out = await _furnish(agent, servers)
     program = await start(
         agent.command, directory=places.workspace, environment=program_environment(os.environ)
     )
@@ -71,16 +69,7 @@ async def launch(
     session.dropped.extend(
         f"the tool server {name!r}: this program asks nobody for leave" for name in left_out
     )
-    try:
-        with told_when_slow(answer_s(agent.options)):
-            await session.negotiate(os.environ.get(VERSION_VARIABLE, ""))
-        is_resumed = resume is not None and await _resume(context, session, resume)
-        if not is_resumed:
-            await session.begin()
-        await _remember(context, session)
-    except BaseException:
-        await session.stop()
-        raise
+    is_resumed = await _open(context, session, agent, resume=resume)
     return Launched(
         session=session,
         client=client,
@@ -88,6 +77,31 @@ async def launch(
         is_resumed=is_resumed,
         is_gone=resume is not None and not is_resumed,
     )
+
+
+async def _furnish(agent: AgentDefinition, servers: Sequence[ToolServer]) -> list[str]:
+    """Lay out the home of a program that is not told its tool servers; the names of those left out."""
+    if not pi_home.is_wanted(os.environ):
+        return []
+    directory = Path(os.environ[pi_home.DIRECTORY_VARIABLE])
+    return await asyncio.to_thread(pi_home.furnish, directory, agent, servers)
+
+
+async def _open(
+    context: DriverContext, session: AcpSession, agent: AgentDefinition, *, resume: str | None
+) -> bool:
+    """Whether it goes on from `resume`; else it begins afresh. The program is stopped if neither can be."""
+    try:
+        with told_when_slow(answer_s(agent.options)):
+            await session.negotiate(os.environ.get(VERSION_VARIABLE, ""))
+        is_resumed = resume is not None and await _resume(context, session, resume)
+        if not is_resumed:
+            await session.begin()
+        await _remember(context, session)
+    except BaseException:  # whatever ends it: no program is left behind
+        await session.stop()
+        raise
+    return is_resumed
 
 
 async def _resume(context: DriverContext, session: AcpSession, session_id: str) -> bool:

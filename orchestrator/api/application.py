@@ -48,6 +48,35 @@ from orchestrator.contracts.version import VERSION
 _log = structlog.get_logger(__name__)
 
 
+class _Callers:
+    """Who asks, for the routes to depend on. Nobody is answered any more once `closing` has begun."""
+
+    def __init__(self, credentials: Credentials, closing: Closing) -> None:
+        self._credentials = credentials
+        self._closing = closing
+
+    async def still_open(self) -> None:
+        """Raises Unavailable once it has begun."""
+        self._closing.check()
+
+    async def api_caller(
+        self, connection: HTTPConnection, authorization: Annotated[str | None, Header()] = None
+    ) -> OperatorCaller | KeyCaller:
+        """Whoever has a bearer. Raises Unauthorized, LimitExceeded."""
+        return await self._credentials.caller(authorization, peer=peer_of(connection.scope))
+
+    async def known_caller(
+        self, connection: HTTPConnection, authorization: Annotated[str | None, Header()] = None
+    ) -> OperatorCaller:
+        """The operator, or a key of the scope `manage`. Raises Unauthorized, Forbidden, LimitExceeded."""
+        return operator_only(await self.api_caller(connection, authorization))
+
+    async def opener(self, websocket: WebSocket, authorization: str | None) -> OperatorCaller | KeyCaller:
+        """Who opens a WebSocket. Raises as `still_open` and `api_caller` do."""
+        self._closing.check()
+        return await self._credentials.caller(authorization, peer=peer_of(websocket.scope))
+
+
 def make_application(
     services: Services,
     door: ConsoleDoor,
@@ -56,61 +85,49 @@ def make_application(
     live: LiveEvents,
     toolsets: Toolsets,
 ) -> FastAPI:
-    """Every route but health needs a bearer, those of management the operator's or a key's of the
-    scope `manage`; none answers once `closing` has begun."""
-
-    async def api_caller(
-        connection: HTTPConnection, authorization: Annotated[str | None, Header()] = None
-    ) -> OperatorCaller | KeyCaller:
-        return await credentials.caller(authorization, peer=peer_of(connection.scope))
-
-    async def known_caller(
-        caller: Annotated[OperatorCaller | KeyCaller, Depends(api_caller)],
-    ) -> OperatorCaller:
-        return operator_only(caller)
-
-    async def opener(websocket: WebSocket, authorization: str | None) -> OperatorCaller | KeyCaller:
-        closing.check()
-        return await credentials.caller(authorization, peer=peer_of(websocket.scope))
-
-    async def still_open() -> None:
-        closing.check()
-
+    """Every route but health needs a bearer; those of management the operator's."""
+    callers = _Callers(credentials, closing)
     application = FastAPI(
         title="Dovecote",
         version=VERSION,
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
-        dependencies=[Depends(still_open)],
+        dependencies=[Depends(callers.still_open)],
     )
     application.add_middleware(BodyLimit)
     # Outermost, since it was added last.
     application.add_middleware(Gate, doors=doors_of(services.settings.api))
     application.include_router(health_routes())
-    routers = (
-        manage_routes(services, known_caller),
-        keeping_routes(services, known_caller),
-        chat_routes(services, door, closing),
-        task_routes(services),
-        proposal_routes(services, known_caller),
-        seen_routes(services),
-        usage_routes(services),
-        api_key_routes(services),
-        workspace_routes(services, known_caller),
-        _schema_route(application),
-    )
-    for router in routers:
-        application.include_router(router, dependencies=[Depends(known_caller)])
-    application.include_router(event_routes(services, api_caller))
-    application.include_router(agent_routes(services, closing, api_caller))
-    application.include_router(spawn_routes(services, closing, api_caller))
-    application.include_router(overview_routes(services, api_caller))
-    application.include_router(standing_routes(services, api_caller))
-    application.router.routes += event_sockets(services, live, opener)
+    for router in _management(services, door, closing, callers):
+        application.include_router(router, dependencies=[Depends(callers.known_caller)])
+    application.include_router(_schema_route(application), dependencies=[Depends(callers.known_caller)])
+    application.include_router(event_routes(services, callers.api_caller))
+    application.include_router(agent_routes(services, closing, callers.api_caller))
+    application.include_router(spawn_routes(services, closing, callers.api_caller))
+    application.include_router(overview_routes(services, callers.api_caller))
+    application.include_router(standing_routes(services, callers.api_caller))
+    application.router.routes += event_sockets(services, live, callers.opener)
     application.router.routes += [Route(path, toolsets.at(path)) for path in TOOLSET_PATHS]
     _answer_errors(application)
     return application
+
+
+def _management(
+    services: Services, door: ConsoleDoor, closing: Closing, callers: _Callers
+) -> tuple[APIRouter, ...]:
+    """Routes for the operator and for those who act for him."""
+    return (
+        manage_routes(services, callers.known_caller),
+        keeping_routes(services, callers.known_caller),
+        chat_routes(services, door, closing),
+        task_routes(services),
+        proposal_routes(services, callers.known_caller),
+        seen_routes(services),
+        usage_routes(services),
+        api_key_routes(services),
+        workspace_routes(services, callers.known_caller),
+    )
 
 
 def _schema_route(application: FastAPI) -> APIRouter:
