@@ -1,7 +1,7 @@
 """The command `dovecote`: a face over the command layer, in a terminal.
 
 `main` is its words; `agent_app`, `api_key_app`, `image_app`, `proposal_app`, `provider_app`, `secret_app`,
-`task_app`, `whatsapp_app`, `workspace_app` and `keeping_words` are those of its parts, `options` what many
+`task_app`, `whatsapp_app`, `workspace_app` and `keeping_app` are those of its parts, `options` what many
 share. Each command imports what it needs inside, so that help is quick. A command works in a `home`, at a
 `place`: through the running orchestrator by `client`, else on the store by `store_services`.
 `serve` runs the daemon, `stop_signals` end it, `ended` says how; `logging_setup` and `log_repeats` are its
@@ -15,7 +15,7 @@ file is shown.
 `whatsapp_settling` behind a link, and `whatsapp_numbers`) are the commands of these names; `seen` is
 `messages` and `errors`, `mcp_bridge` is `mcp`, `agents` what checks definitions and lists providers;
 `agent_trees` and `top` show agents in `tree_lines`, `status` all that is, in `status_lines`;
-`backups`, `forgetting` and `service` do what `keeping_words` says; `reference` draws the README's tables.
+`backups`, `forgetting` and `service` do what `keeping_app` says; `reference` draws the README's tables.
 `doctor` gives `findings`, made by `place_checks`, `secret_checks`, `running_checks` (of the orchestrator
 that runs), `store_checks`, `standing_checks` (with `queue_checks`: what waits), `runner_checks`,
 `container_checks`, `alert_checks`, `channel_checks`, `door_checks`, `refusal_checks`, `service_checks`,

@@ -25,7 +25,7 @@ def word_of(line: str) -> Word:
     first = (line.split() or [""])[0]
     if line.strip() in ("/quit", "/exit"):
         return Word.LEAVE
-    if line.strip() == "/help":
+    if first.lower() == "/help":
         return Word.HELP
     if _WORD.fullmatch(first) and first.lower() not in _WORDS_OF_DOVECOTE:
         return Word.UNKNOWN

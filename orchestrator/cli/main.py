@@ -10,7 +10,7 @@ import typer
 from orchestrator.cli.agent_app import agent_app
 from orchestrator.cli.api_key_app import api_key_app
 from orchestrator.cli.image_app import image_app
-from orchestrator.cli.keeping_words import add_keeping_words
+from orchestrator.cli.keeping_app import add_keeping_commands
 from orchestrator.cli.options import AsJson, Count, Folder, Home, Since, Tree
 from orchestrator.cli.output import allow_any_text, unwritable
 from orchestrator.cli.proposal_app import proposal_app
@@ -253,7 +253,7 @@ def group_remove(folder: Folder, home: Home = None) -> None:
     remove(home, folder)
 
 
-add_keeping_words(app)
+add_keeping_commands(app)
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from typing import Final
 from orchestrator.commands.services import Services
 from orchestrator.contracts.records.standing import Standing
 from orchestrator.contracts.version import VERSION
-from orchestrator.core.agents.budget import day_began
+from orchestrator.core.agents.spending import day_began
 from orchestrator.core.tasks.schedule import zone_or_utc
 from orchestrator.settings.tree import Settings
 from orchestrator.store.database import Reader

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from orchestrator.commands.running.incidents import HOLDING
+from orchestrator.commands.running.holds import HOLDING
 from orchestrator.commands.services import Services
-from orchestrator.commands.usage.budgets import FULL
+from orchestrator.commands.usage.dir_budgets import FULL
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.records.groups import Group

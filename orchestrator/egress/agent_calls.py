@@ -14,7 +14,7 @@ from orchestrator.contracts.records.egress import (
     AgentCall,
     EgressPolicy,
 )
-from orchestrator.core.sandbox.refusal import Refusal, malformed
+from orchestrator.core.sandbox.refusal import CallRefusal, malformed
 from orchestrator.core.sandbox.request_rules import Headers
 from orchestrator.egress.agent_side import AgentSide
 from orchestrator.egress.agent_sockets import AgentSocket, accepting_headers, wants_socket
@@ -42,17 +42,17 @@ class AgentCalls:
         side: AgentSide,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
-    ) -> Refusal | None:
+    ) -> CallRefusal | None:
         """Answer it; a refusal for what is malformed or too much. An agent that hangs up ends only its
         waiting."""
         if _asks_for_events(request):
             return await self._watch(request, side, reader, writer)
         return await self._call(request, side)
 
-    async def _call(self, request: h11.Request, side: AgentSide) -> Refusal | None:
+    async def _call(self, request: h11.Request, side: AgentSide) -> CallRefusal | None:
         body = await side.body(at_most=_MAX_BODY_BYTES)
         if body is None:
-            return Refusal(
+            return CallRefusal(
                 status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
                 message=f"The body is over {_MAX_BODY_BYTES} bytes: send less at once.",
             )
@@ -65,13 +65,13 @@ class AgentCalls:
         side: AgentSide,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
-    ) -> Refusal | None:
+    ) -> CallRefusal | None:
         """Become a WebSocket, if the agent may read, and be one to its end."""
         accepting = accepting_headers(list(request.headers))
         if accepting is None or await side.body(at_most=0) is None:
             return malformed("This is no handshake of a WebSocket, version 13.")
         if self._sockets >= _MAX_SOCKETS:
-            return Refusal(
+            return CallRefusal(
                 status=HTTPStatus.TOO_MANY_REQUESTS,
                 message=f"{_MAX_SOCKETS} WebSockets are open already: close one first.",
             )

@@ -11,7 +11,7 @@ import h11
 from orchestrator.contracts.records.egress import EgressLimits
 from orchestrator.contracts.records.providers import WireFormat
 from orchestrator.core.sandbox.provider_errors import error_body
-from orchestrator.core.sandbox.refusal import Refusal
+from orchestrator.core.sandbox.refusal import CallRefusal
 from orchestrator.core.sandbox.request_rules import Headers
 
 _READ_BYTES: Final = 64 * 1024
@@ -92,7 +92,7 @@ class AgentSide:
         """The answer is whole."""
         await self._send(h11.EndOfMessage())
 
-    async def refuse(self, refusal: Refusal, wire: WireFormat | None) -> None:
+    async def refuse(self, refusal: CallRefusal, wire: WireFormat | None) -> None:
         """Answer with an error in the provider's shape, and end the connection."""
         body = error_body(wire, refusal.status, refusal.message)
         headers = [

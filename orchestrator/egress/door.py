@@ -12,7 +12,7 @@ import structlog
 from orchestrator.contracts.egress_seams import AgentApi
 from orchestrator.contracts.records.egress import EgressPolicy, ProviderCall, ProviderFailure
 from orchestrator.contracts.records.providers import WireFormat
-from orchestrator.core.sandbox.refusal import Refusal, forbidden
+from orchestrator.core.sandbox.refusal import CallRefusal, forbidden
 from orchestrator.core.sandbox.request_rules import framing_refusal
 from orchestrator.egress.agent_calls import AgentCalls
 from orchestrator.egress.agent_side import AgentSide, closing
@@ -75,7 +75,7 @@ class Door:
                         _log.error("egress.no_room", agent=self._policy.agent_id)
                         await asyncio.sleep(_PAUSE_S)
                         continue
-                    connections.create_task(self._admit(accepted), name="egress connection")
+                    connections.create_task(self._take(accepted), name="egress connection")
                     # Accepting does not wait while callers queue: an agent that calls without end must not
                     # keep everybody else from running.
                     await asyncio.sleep(0)
@@ -92,7 +92,7 @@ class Door:
     def _wire(self) -> WireFormat | None:
         return self._policy.api.wire if self._policy.api is not None else None
 
-    async def _admit(self, accepted: socket.socket) -> None:
+    async def _take(self, accepted: socket.socket) -> None:
         if self._connections >= self._policy.limits.connections:
             accepted.close()
             self._turned_away += 1
@@ -133,7 +133,7 @@ class Door:
         side: AgentSide,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
-    ) -> Refusal | None:
+    ) -> CallRefusal | None:
         method = request.method.decode("ascii")
         if (refusal := framing_refusal(method, list(request.headers))) is not None:
             return refusal
@@ -146,7 +146,7 @@ class Door:
             return forbidden("This agent has no provider behind the proxy.")
         return await self._calls.serve(request, side)
 
-    async def _refuse(self, refusal: Refusal, request: h11.Request, side: AgentSide) -> None:
+    async def _refuse(self, refusal: CallRefusal, request: h11.Request, side: AgentSide) -> None:
         if refusal.status < HTTPStatus.INTERNAL_SERVER_ERROR:
             _log.warning(
                 "egress.refused",
@@ -163,7 +163,7 @@ class Door:
             self._last_failure = call if call.failure is not None else None
 
 
-def _unreadable(error: h11.RemoteProtocolError) -> Refusal:
-    return Refusal(
+def _unreadable(error: h11.RemoteProtocolError) -> CallRefusal:
+    return CallRefusal(
         status=HTTPStatus(error.error_status_hint), message=f"This is no request in HTTP/1.1: {error}."
     )

@@ -9,10 +9,10 @@ import h11
 
 from orchestrator.contracts.records.egress import EgressPolicy, ProviderCall
 from orchestrator.contracts.records.providers import ProviderApi
-from orchestrator.core.sandbox.refusal import Refusal, forbidden, malformed
+from orchestrator.core.sandbox.refusal import CallRefusal, forbidden, malformed
 from orchestrator.core.sandbox.request_rules import (
     Headers,
-    Target,
+    RequestTarget,
     forwarded_headers,
     is_allowed,
     read_target,
@@ -49,11 +49,11 @@ class ProviderCalls:
         self._slots = asyncio.Semaphore(limits.requests_in_flight)
         self._room = ByteRoom(_LARGEST_HELD * limits.request_bytes)
 
-    async def serve(self, request: h11.Request, side: AgentSide) -> Refusal | None:
+    async def serve(self, request: h11.Request, side: AgentSide) -> CallRefusal | None:
         """Answer from the provider; a refusal if the request goes nowhere."""
         method = request.method.decode("ascii")
         target = read_target(request.target.decode("ascii"))
-        if isinstance(target, Refusal):
+        if isinstance(target, CallRefusal):
             return target
         if not is_allowed(method, target.path, self._api.calls):
             return forbidden(
@@ -71,20 +71,20 @@ class ProviderCalls:
             return await side.while_present(self._with_body(method, target, request, body, side))
 
     async def _with_body(
-        self, method: str, target: Target, request: h11.Request, body: bytes, side: AgentSide
-    ) -> Refusal | None:
+        self, method: str, target: RequestTarget, request: h11.Request, body: bytes, side: AgentSide
+    ) -> CallRefusal | None:
         checked = await self._checked(method, body)
-        if isinstance(checked, Refusal):
+        if isinstance(checked, CallRefusal):
             return checked
         headers: Headers = forwarded_headers(list(request.headers))
         asked = Asked(method=method, target=target, headers=headers, body=checked.body, model=checked.model)
         meter, policy = self._parts.meter, self._policy
         async with self._slots:
             if (reason := await meter.why_not(policy.agent_id, policy.group)) is not None:
-                return Refusal(status=HTTPStatus.PAYMENT_REQUIRED, message=reason)
+                return CallRefusal(status=HTTPStatus.PAYMENT_REQUIRED, message=reason)
             return await self._exchange.make(asked, side)
 
-    async def _checked(self, method: str, body: bytes) -> Checked | Refusal:
+    async def _checked(self, method: str, body: bytes) -> Checked | CallRefusal:
         if method != "POST":
             return malformed(f"{method} has no body.") if body else Checked(body=b"", model=None)
         allows = self._policy.allows_provider_tools
@@ -95,9 +95,9 @@ class ProviderCalls:
             self._parts.threads, lambda: check_body(self._api.wire, body, allows_provider_tools=allows)
         )
 
-    def _too_large(self) -> Refusal:
+    def _too_large(self) -> CallRefusal:
         size = self._policy.limits.request_bytes
-        return Refusal(
+        return CallRefusal(
             status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
             message=f"The request is larger than {size:,} bytes: shorten the conversation, or begin anew.",
         )

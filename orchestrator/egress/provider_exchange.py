@@ -14,8 +14,8 @@ from orchestrator.contracts.records.egress import EgressPolicy, ProviderCall, Pr
 from orchestrator.contracts.records.providers import ProviderApi
 from orchestrator.contracts.seams import Clock
 from orchestrator.core.sandbox.provider_errors import failure_of
-from orchestrator.core.sandbox.refusal import Refusal
-from orchestrator.core.sandbox.request_rules import Headers, Target, answered_headers
+from orchestrator.core.sandbox.refusal import CallRefusal
+from orchestrator.core.sandbox.request_rules import Headers, RequestTarget, answered_headers
 from orchestrator.core.sandbox.usage_reading import UsageReader
 from orchestrator.egress.agent_side import AgentSide
 from orchestrator.egress.provider_connection import ProviderBrokeOff, ProviderTooSlow
@@ -40,7 +40,7 @@ class Asked:
     """A request that goes on."""
 
     method: str
-    target: Target
+    target: RequestTarget
     headers: Headers
     body: bytes
     model: str | None
@@ -78,7 +78,7 @@ class ProviderExchange:
         self._clock = parts.clock
         self._on_end = on_end
 
-    async def make(self, asked: Asked, side: AgentSide) -> Refusal | None:
+    async def make(self, asked: Asked, side: AgentSide) -> CallRefusal | None:
         """Answer the agent; a refusal if nothing of an answer came.
 
         Raises ConnectionAbortedError if it broke off in the middle: the agent has to see that.
@@ -103,13 +103,13 @@ class ProviderExchange:
             progress.reader.end()
             await self._end(asked, progress)
 
-    async def _pass(self, asked: Asked, side: AgentSide, progress: _Progress) -> Refusal | None:
+    async def _pass(self, asked: Asked, side: AgentSide, progress: _Progress) -> CallRefusal | None:
         async with self._upstream.call(asked.method, asked.target, asked.headers, asked.body) as (head, body):
             progress.status = head.status
             headers = answered_headers(head.headers)
             if 300 <= head.status < 400 and head.status != HTTPStatus.NOT_MODIFIED:
                 progress.failure = failure_of(head.status)
-                return Refusal(
+                return CallRefusal(
                     status=HTTPStatus.BAD_GATEWAY,
                     message="The provider sends its callers elsewhere, which is not followed.",
                 )
@@ -123,10 +123,10 @@ class ProviderExchange:
         await side.end_answer()
         return None
 
-    def _broken_off(self, side: AgentSide, status: HTTPStatus, message: str) -> Refusal:
+    def _broken_off(self, side: AgentSide, status: HTTPStatus, message: str) -> CallRefusal:
         if side.has_begun_to_answer:
             raise ConnectionAbortedError(message)
-        return Refusal(status=status, message=message)
+        return CallRefusal(status=status, message=message)
 
     async def _end(self, asked: Asked, progress: _Progress) -> None:
         usage = progress.reader.usage

@@ -6,7 +6,7 @@ from typing import Any
 
 from orchestrator.contracts.records.providers import WireFormat
 from orchestrator.core.sandbox.provider_bodies import why_it_reaches_elsewhere
-from orchestrator.core.sandbox.refusal import Refusal, forbidden, malformed
+from orchestrator.core.sandbox.refusal import CallRefusal, forbidden, malformed
 from orchestrator.core.sandbox.strict_json import UnreadableBody, parse_object
 
 
@@ -18,7 +18,7 @@ class Checked:
     model: str | None
 
 
-def check_body(wire: WireFormat, body: bytes, *, allows_provider_tools: bool) -> Checked | Refusal:
+def check_body(wire: WireFormat, body: bytes, *, allows_provider_tools: bool) -> Checked | CallRefusal:
     """The body as the provider gets it. Blocks for a moment a megabyte.
 
     A stream of the chat format says its use only if asked, so it is asked. Anything else goes on as it came.

@@ -11,7 +11,7 @@ from orchestrator.contracts.records.definitions import HostPort
 from orchestrator.contracts.records.egress import EgressPolicy
 from orchestrator.contracts.seams import Clock
 from orchestrator.core.sandbox.egress_rules import named_destination
-from orchestrator.core.sandbox.refusal import Refusal
+from orchestrator.core.sandbox.refusal import CallRefusal
 from orchestrator.egress.agent_side import AgentSide, closing
 from orchestrator.egress.route import Route, Unreachable
 
@@ -45,10 +45,10 @@ class Tunnels:
 
     async def serve(
         self, authority: str, side: AgentSide, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> Refusal | None:
+    ) -> CallRefusal | None:
         """Connect and carry bytes until both ends have closed; a refusal if there is no tunnel."""
         named = named_destination(authority, self._policy.hosts)
-        if isinstance(named, Refusal):
+        if isinstance(named, CallRefusal):
             return named
         began = self._clock.monotonic()
         try:
@@ -56,7 +56,7 @@ class Tunnels:
                 named.host, named.port, within_s=self._policy.limits.connect_s
             )
         except Unreachable as error:
-            return Refusal(status=HTTPStatus.BAD_GATEWAY, message=str(error))
+            return CallRefusal(status=HTTPStatus.BAD_GATEWAY, message=str(error))
         passed = _Passed()
         try:
             async with closing(far_writer):

@@ -13,7 +13,7 @@ from orchestrator.contracts.errors import InvalidSettings
 from orchestrator.contracts.records.egress import EgressLimits, Secret
 from orchestrator.contracts.records.providers import ProviderApi
 from orchestrator.contracts.seams import Clock
-from orchestrator.core.sandbox.request_rules import Headers, Target
+from orchestrator.core.sandbox.request_rules import Headers, RequestTarget
 from orchestrator.egress.provider_connection import AnswerHead, ProviderConnection
 from orchestrator.egress.route import Route, Unreachable
 
@@ -47,7 +47,7 @@ class Upstream:
 
     @asynccontextmanager
     async def call(
-        self, method: str, target: Target, headers: Headers, body: bytes
+        self, method: str, target: RequestTarget, headers: Headers, body: bytes
     ) -> AsyncIterator[tuple[AnswerHead, AsyncIterator[bytes]]]:
         """Send the request with the credential; gives the answer's head, and its body while it comes.
 

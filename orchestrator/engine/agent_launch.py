@@ -1,4 +1,4 @@
-"""What a group's agent is started with: its directories, its launch plan and the input on its stdin."""
+"""What an agent is started with: its directories, its launch plan and the input on its stdin."""
 
 import asyncio
 import os

@@ -4,8 +4,8 @@ import asyncio
 import contextlib
 from typing import Any, Final
 
-from orchestrator.commands.agents.agent_events import note_started
-from orchestrator.commands.running.incidents import note_good_start
+from orchestrator.commands.agents.event_writing import note_started
+from orchestrator.commands.running.holds import note_good_start
 from orchestrator.commands.setup.definitions import definition_of, provider_name_of
 from orchestrator.commands.spawning.spawn_replies import note_ready
 from orchestrator.contracts.errors import DovecoteError, InvalidSettings, StartFailed, Unavailable

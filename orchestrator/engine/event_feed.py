@@ -42,7 +42,7 @@ class FeedSubscriber:
     def watch(self, tree_id: TreeId | None) -> int:
         """Gather the events of a tree, of all with None, from now on; the position behind which they are."""
         self.watched.add(tree_id)
-        return self._feed.admit(self, tree_id)
+        return self._feed.watch(self, tree_id)
 
     def unwatch(self, tree_id: TreeId | None) -> None:
         """Gather them no longer."""
@@ -105,7 +105,7 @@ class EventFeed:
         self._subscribers[subscriber] = None
         return subscriber
 
-    def admit(self, subscriber: FeedSubscriber, tree_id: TreeId | None) -> int:
+    def watch(self, subscriber: FeedSubscriber, tree_id: TreeId | None) -> int:
         """From now on `subscriber` gets what happens in the tree; behind which position that is."""
         self._by_tree.setdefault(tree_id, {})[subscriber] = None
         return self.head

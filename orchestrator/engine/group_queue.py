@@ -1,6 +1,7 @@
-"""Who runs now: a bounded number of turns, nobody twice before another once.
+"""The agents that run: who does now, and the way to them for whoever stops or feeds one.
 
-One agent a chat; isolated runs of tasks and spawned agents run beside it.
+A bounded number of turns, nobody twice before another once. One agent a chat; isolated runs of tasks and
+spawned agents run beside it.
 """
 
 import asyncio
@@ -9,10 +10,10 @@ from collections.abc import Collection, Coroutine, Sequence
 
 import structlog
 
-from orchestrator.commands.running.incidents import note_no_room
+from orchestrator.commands.running.holds import note_no_room
 from orchestrator.commands.running.waiting import WaitingWork
 from orchestrator.commands.services import Services
-from orchestrator.commands.usage.budgets import note_violation
+from orchestrator.commands.usage.dir_budgets import note_violation
 from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, RunId
 from orchestrator.contracts.records.agents import StopReach
 from orchestrator.contracts.records.spawns import StopOutcome, StopReason

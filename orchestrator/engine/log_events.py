@@ -6,7 +6,7 @@ An adopted agent says all of it again, so what was heard is counted in the trans
 from collections.abc import Sequence
 from typing import Final
 
-from orchestrator.commands.agents.agent_events import note_progress_of, note_said
+from orchestrator.commands.agents.event_writing import note_progress_of, note_said
 from orchestrator.commands.services import Services
 from orchestrator.contracts.events import LogLevel
 from orchestrator.contracts.ids import AgentId

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from orchestrator.commands.agents.agent_events import note_said
+from orchestrator.commands.agents.event_writing import note_said
 from orchestrator.commands.running.quoting import quoted_by_pair
 from orchestrator.commands.running.results import take_result_text
 from orchestrator.commands.running.turns import PairKey, take_pair

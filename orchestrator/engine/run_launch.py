@@ -9,7 +9,7 @@ from orchestrator.contracts.records.launch import AgentPlaces, LaunchPlan
 from orchestrator.contracts.seams import BoxPort
 from orchestrator.contracts.wire.codec import to_json
 from orchestrator.engine.agent_launch import container_input, plan_for_group, prepare_places
-from orchestrator.engine.child_launch import child_definition, prepare_child_places
+from orchestrator.engine.child_places import child_definition, prepare_child_places
 from orchestrator.engine.run_state import RunState
 from orchestrator.engine.snapshots import RunSnapshots
 from orchestrator.engine.start_limit import StartLimit

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from orchestrator.contracts.ids import BoxName, GroupFolder
-from orchestrator.core.budgets import Growth
+from orchestrator.core.dir_budgets import Growth
 
 _SELDOM_S: Final = 30.0
 _OFTEN_S: Final = 2.0

@@ -15,10 +15,10 @@ from typing import Final
 import structlog
 
 from orchestrator.commands.services import Services
-from orchestrator.commands.usage.budgets import Overfull, known_overfull, note_fitting, note_overfull, why
+from orchestrator.commands.usage.dir_budgets import Overfull, known_overfull, note_fitting, note_overfull, why
 from orchestrator.contracts.ids import GroupFolder, agent_of_box, is_own_box
 from orchestrator.contracts.records.dir_sizes import DirBudget, DirSize
-from orchestrator.core.budgets import Growth, excess_of
+from orchestrator.core.dir_budgets import Growth, excess_of
 from orchestrator.engine.persistence import persist
 from orchestrator.engine.size_ledger import LiveGroup, SizeLedger
 from orchestrator.store.dir_size import measure_dir

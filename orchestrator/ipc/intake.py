@@ -24,7 +24,7 @@ from orchestrator.ipc.choosing import ALL_DIRECTORIES, FEW, MAX_QUICK, choose, q
 from orchestrator.ipc.desk import Desk
 from orchestrator.ipc.hints import Place
 from orchestrator.ipc.lane import IntakeLimits, Lane
-from orchestrator.ipc.parse import ParsedRequest, Refusal
+from orchestrator.ipc.parse import FileRefusal, ParsedRequest
 from orchestrator.ipc.quarantine import Quarantine
 from orchestrator.ipc.reading import Candidate, Item, NotNow, refuse_unread
 from orchestrator.ipc.submitter import Submitter
@@ -38,12 +38,12 @@ _TROUBLE_S: Final = 10.0
 """So long a dead agent's box waits until it can be read."""
 _MAX_REFUSED: Final = 200
 _REFUSED_AT_ONCE: Final = 20
-_TOO_MUCH: Final = Refusal(
+_TOO_MUCH: Final = FileRefusal(
     code=ErrorCode.RATE_LIMITED,
     message="Its agent ended and left more requests than may go at once; this one was not done.",
     suggestion="Send fewer requests at a time, and wait for their replies before ending.",
 )
-_NOT_READ: Final = Refusal(
+_NOT_READ: Final = FileRefusal(
     code=ErrorCode.INTERNAL_ERROR,
     message="Its agent ended and the file could not be read for 10 s; it was not done.",
     suggestion="Check the disk and how many files may be open: dovecote doctor",
@@ -177,7 +177,7 @@ class Intake:
         async with self._one_at_a_time:
             return await self._left(lane, only)
 
-    def why_no_more(self, lane: Lane) -> Refusal | None:
+    def why_no_more(self, lane: Lane) -> FileRefusal | None:
         """Why what still lies in a dead agent's box is not done any more; None while it may be."""
         now = self._clock.monotonic()
         if not lane.has_token(now, per_minute=self._limits.per_minute):
@@ -185,7 +185,7 @@ class Intake:
         is_hopeless = lane.troubled_since is not None and now - lane.troubled_since >= _TROUBLE_S
         return _NOT_READ if is_hopeless else None
 
-    async def refuse_left(self, lane: Lane, refusal: Refusal) -> None:
+    async def refuse_left(self, lane: Lane, refusal: FileRefusal) -> None:
         """Keep the first 200 requests of a dead agent's box for the operator, with the reason why not."""
         async with self._one_at_a_time:
             left = sorted(await self._left(lane, ALL_DIRECTORIES))
@@ -365,5 +365,5 @@ def _takes_long(item: Item) -> bool:
     return isinstance(verdict, ParsedRequest) and CATALOG[type(verdict.request)].takes_long(verdict.request)
 
 
-def _refuse_all(candidates: Sequence[Candidate], refusal: Refusal) -> list[Item | NotNow]:
+def _refuse_all(candidates: Sequence[Candidate], refusal: FileRefusal) -> list[Item | NotNow]:
     return [refuse_unread(candidate, refusal) for candidate in candidates]

@@ -12,7 +12,7 @@ from orchestrator.contracts.ids import RequestId
 from orchestrator.contracts.wire.codec import to_json
 from orchestrator.contracts.wire.replies import Reply, ReplyError
 from orchestrator.ipc.paperwork import ReplyFile, RequestFile
-from orchestrator.ipc.parse import ParsedRequest, Refusal
+from orchestrator.ipc.parse import FileRefusal, ParsedRequest
 from orchestrator.ipc.quarantine import Evidence, Quarantine
 from orchestrator.ipc.reading import Item
 from orchestrator.store.unsafe import UnsafeEntry
@@ -50,7 +50,7 @@ class Conclusion:
         )
 
 
-def refused(refusal: Refusal) -> Reply:
+def refused(refusal: FileRefusal) -> Reply:
     """A refusal as an answer."""
     return Reply(
         request_id=refusal.request_id or RequestId(""),
@@ -62,7 +62,7 @@ def refused(refusal: Refusal) -> Reply:
 def failed(item: Item) -> Reply:
     """The answer to a request that a fault of ours kept from being done."""
     return refused(
-        Refusal(
+        FileRefusal(
             code=ErrorCode.INTERNAL_ERROR,
             message="The request met a fault in Dovecote and had no effect.",
             suggestion="The operator finds it in the log. The same request will meet it again.",

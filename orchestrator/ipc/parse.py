@@ -54,7 +54,7 @@ class ParsedRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
+class FileRefusal:
     """Why a file is no request. request_id: who waits for an answer, if that could be read.
 
     may_be_unfinished: it is not JSON, as a file is that its writer has not finished.
@@ -67,13 +67,13 @@ class Refusal:
     may_be_unfinished: bool = False
 
 
-def parse_request(directory: str, raw: bytes) -> ParsedRequest | Refusal:
+def parse_request(directory: str, raw: bytes) -> ParsedRequest | FileRefusal:
     """What the file of `directory` with the content `raw` asks for. Never raises for what it holds."""
     raw = raw.removeprefix(_BOM)
     try:
         plain = _loads(raw)
     except _NotTaken as problem:
-        return Refusal(
+        return FileRefusal(
             code=ErrorCode.INVALID_REQUEST,
             message=f"The file {problem}.",
             suggestion="Write one JSON object in UTF-8 under a temporary name and rename it in.",
@@ -83,7 +83,7 @@ def parse_request(directory: str, raw: bytes) -> ParsedRequest | Refusal:
     if "requestId" in plain and plain["requestId"] is not None:
         stated = plain["requestId"]
         if not isinstance(stated, str) or not is_file_name(stated):
-            return Refusal(
+            return FileRefusal(
                 code=ErrorCode.INVALID_REQUEST,
                 message="requestId is not a name of 1 to 128 letters, digits, '.', '_' and '-'.",
                 suggestion="Use a random hexadecimal requestId.",
@@ -100,13 +100,13 @@ def parse_request(directory: str, raw: bytes) -> ParsedRequest | Refusal:
 
 def _typed(
     directory: str, raw: bytes, plain: Mapping[str, Any], request_id: RequestId | None
-) -> ParsedRequest | Refusal:
+) -> ParsedRequest | FileRefusal:
     known = _adapters().get(directory, {})
     type_name = plain.get("type")
     adapter = known.get(type_name) if isinstance(type_name, str) else None
     if adapter is None:
         stated = "no type" if type_name is None else f"the type {str(type_name)[:64]!r}"
-        return Refusal(
+        return FileRefusal(
             code=ErrorCode.INVALID_REQUEST if type_name is None else ErrorCode.UNKNOWN_TYPE,
             message=f"A request in {directory}/ has {stated}.",
             suggestion=f"Types known there: {', '.join(sorted(known)) or 'none'}.",
@@ -115,7 +115,7 @@ def _typed(
     try:
         return ParsedRequest(request=adapter.validate_json(raw, strict=True), request_id=request_id)
     except ValidationError as error:
-        return Refusal(
+        return FileRefusal(
             code=ErrorCode.INVALID_REQUEST,
             message=f"A request of type {type_name!r} has wrong fields: {_said(error)}.",
             suggestion="Set the fields right and send it again.",

@@ -10,7 +10,7 @@ from orchestrator.contracts.ids import is_file_name
 from orchestrator.ipc.box_files import REQUEST_SUFFIX
 from orchestrator.ipc.lane import Lane
 from orchestrator.ipc.paperwork import NamedFile, Unread, WhyNot, read
-from orchestrator.ipc.parse import MAX_REQUEST_BYTES, ParsedRequest, Refusal, parse_request
+from orchestrator.ipc.parse import MAX_REQUEST_BYTES, FileRefusal, ParsedRequest, parse_request
 from orchestrator.store.entry import ReadFile
 from orchestrator.store.requests import RequestKey
 from orchestrator.store.unsafe import printable
@@ -54,7 +54,7 @@ class Item:
     candidate: Candidate
     file: ReadFile | None
     key: RequestKey | None
-    verdict: ParsedRequest | Refusal
+    verdict: ParsedRequest | FileRefusal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,7 @@ def judge(candidate: Candidate, file: ReadFile | Unread, *, is_last: bool) -> It
     return Item(candidate=candidate, file=file, key=key, verdict=verdict)
 
 
-def refuse_unread(candidate: Candidate, refusal: Refusal) -> Item | NotNow:
+def refuse_unread(candidate: Candidate, refusal: FileRefusal) -> Item | NotNow:
     """As `read_candidate`, of a file that is not done whatever it asks for; it is kept with the reason."""
     found = read_candidate(candidate, is_last=True)
     if isinstance(found, NotNow):
@@ -113,7 +113,7 @@ def refuse_unread(candidate: Candidate, refusal: Refusal) -> Item | NotNow:
 
 
 def _unread(candidate: Candidate, message: str) -> Item:
-    refusal = Refusal(
+    refusal = FileRefusal(
         code=ErrorCode.INVALID_REQUEST,
         message=message,
         suggestion="Write a regular file of at most 1 MiB under a temporary name and rename it in.",
@@ -121,8 +121,8 @@ def _unread(candidate: Candidate, message: str) -> Item:
     return Item(candidate=candidate, file=None, key=None, verdict=refusal)
 
 
-def _misnamed(name: str, verdict: ParsedRequest | Refusal) -> Refusal:
-    refusal = Refusal(
+def _misnamed(name: str, verdict: ParsedRequest | FileRefusal) -> FileRefusal:
+    refusal = FileRefusal(
         code=ErrorCode.INVALID_REQUEST,
         message=f"{printable(name)[:200]!r} is no name for a request file.",
         suggestion="Use letters, digits, '.', '_' and '-', at most 128, beginning with one of the first two.",

@@ -21,7 +21,7 @@ from orchestrator.contracts.wire.replies import Reply
 from orchestrator.ipc.desk import Desk
 from orchestrator.ipc.ending import Ending
 from orchestrator.ipc.outcome import Conclusion, failed, refused
-from orchestrator.ipc.parse import ParsedRequest, Refusal
+from orchestrator.ipc.parse import FileRefusal, ParsedRequest
 from orchestrator.ipc.quarantine import Quarantine
 from orchestrator.ipc.reading import Item
 from orchestrator.store import requests
@@ -68,7 +68,7 @@ class Submitter:
         outcomes = iter(await self._outcomes(asked))
         conclusions: list[Conclusion] = []
         for item in items:
-            if isinstance(item.verdict, Refusal):
+            if isinstance(item.verdict, FileRefusal):
                 conclusions.append(Conclusion(item=item, reply=refused(item.verdict)))
             elif (reply := self._reply(item, next(outcomes))) is not None:
                 conclusions.append(Conclusion(item=item, reply=reply))

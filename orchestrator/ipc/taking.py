@@ -12,7 +12,7 @@ from orchestrator.ipc.box import Listing
 from orchestrator.ipc.desk import Desk
 from orchestrator.ipc.lane import Lane
 from orchestrator.ipc.paperwork import Unread, WhyNot
-from orchestrator.ipc.parse import Refusal
+from orchestrator.ipc.parse import FileRefusal
 from orchestrator.ipc.reading import Candidate, Item, NotNow, judge, read_candidate
 from orchestrator.ipc.threads import in_thread
 from orchestrator.store.entry import ReadFile
@@ -61,7 +61,7 @@ class Taker:
         """Whether to go on with it in this pass; not while its writer may still be at it."""
         lane, directory, name = item.candidate.lane, item.candidate.directory, item.candidate.name
         verdict, file = item.verdict, item.file
-        may_be_unfinished = isinstance(verdict, Refusal) and verdict.may_be_unfinished and not is_last
+        may_be_unfinished = isinstance(verdict, FileRefusal) and verdict.may_be_unfinished and not is_last
         if file is None or not may_be_unfinished:
             lane.set_finished(directory, name)
             return True

@@ -1,4 +1,4 @@
-"""Incidents: something goes wrong for a while; people are told once when it begins and once when it ends."""
+"""Which incidents are under way and which of them people were told of, so that each notice is said once."""
 
 import json
 from collections.abc import Sequence

@@ -11,8 +11,8 @@ from typing import Final
 from orchestrator.app.parts import NoCheckpoints, SystemClock
 from orchestrator.cli.store_services import NoAgents
 from orchestrator.cli.tree_lines import tree_lines
-from orchestrator.commands.agents.agent_events import note_said
 from orchestrator.commands.agents.agent_views import agent_views, as_metadata, as_tree, tree_view
+from orchestrator.commands.agents.event_writing import note_said
 from orchestrator.commands.agents.overview import overview
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import OperatorCaller

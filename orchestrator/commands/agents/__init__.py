@@ -2,5 +2,5 @@
 
 `agent_sight` says who may see which, `agent_views` how they stand, `overview` all of them at a glance,
 `agent_waits` waits for one, `progress` is how far one says it is. What happens is noted by
-`agent_events`, kept by `event_keeping`, read by `event_views`. `tokens` are what agents are known by.
+`event_writing`, kept by `event_keeping`, read by `event_views`. `tokens` are what agents are known by.
 """

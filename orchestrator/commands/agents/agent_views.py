@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
-from orchestrator.commands.agents.agent_events import tasks_of
 from orchestrator.commands.agents.agent_sight import may_see, seen_agent, those_seen
 from orchestrator.commands.agents.event_views import utc_ms
+from orchestrator.commands.agents.event_writing import tasks_of
 from orchestrator.commands.command import Command, Context
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller, ApiCaller, Caller, KeyCaller

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from orchestrator.commands.agents.agent_events import note_progress_of
+from orchestrator.commands.agents.event_writing import note_progress_of
 from orchestrator.commands.command import Command, Context
 from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.errors import Forbidden, InvalidRequest

@@ -4,8 +4,8 @@ from datetime import datetime
 from typing import Final
 
 from orchestrator.commands.services import Services
-from orchestrator.commands.usage.budget_notes import SPENT
-from orchestrator.commands.usage.budgets import FULL
+from orchestrator.commands.usage.dir_budgets import FULL
+from orchestrator.commands.usage.spending_notes import SPENT
 from orchestrator.commands.usage.usage_meter import spent_now, zone_of
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.tasks import Task, TaskStatus

@@ -17,7 +17,7 @@ from orchestrator.contracts.records.messages import InboundMessage, SenderRole
 from orchestrator.contracts.records.senders import SenderLook
 from orchestrator.core.chat.bounds import WINDOW, Bound, BoundLimits, Tally, bound_met, is_silent
 from orchestrator.core.chat.identities import person_key
-from orchestrator.core.chat.senders import Admission, admission, is_one_of
+from orchestrator.core.chat.senders import Hearing, hearing_of, is_one_of
 from orchestrator.core.chat.slash_words import SlashWord, slash_word
 from orchestrator.core.chat.trigger import compile_trigger, wakes
 from orchestrator.core.tasks.schedule import zone_or_utc
@@ -56,11 +56,11 @@ def hear(
     sender = contacts.ids_of(tx, message.sender_jid)
     role = role_in(services, group, message, sender)
     note_look(tx, services, group, look, at=at)
-    admitted = admission(look.rules, sender, role)
-    if admitted is Admission.NONE:
+    hearing = hearing_of(look.rules, sender, role)
+    if hearing is Hearing.NONE:
         _count_dropped(tx, group, at)
         return None
-    if admitted is Admission.CONTEXT_ONLY or message.is_context_only:
+    if hearing is Hearing.CONTEXT_ONLY or message.is_context_only:
         return Heard(role=role, is_trigger=False, is_word=False, word=None)
     word = _operator_word(group, message, role)
     if word is None and not wakes(group, message.text, quoted=message.quoted):
@@ -90,7 +90,7 @@ async def is_read(services: Services, inbound: InboundMessage) -> bool:
             return False
         sender = contacts.ids_of(tx, message.sender_jid)
         role = role_in(services, group, message, sender)
-        return admission(look.rules, sender, role) is not Admission.NONE
+        return hearing_of(look.rules, sender, role) is not Hearing.NONE
 
     return await services.db.run(body)
 
@@ -102,7 +102,7 @@ async def may_set_off(services: Services, group: Group, sender: Jid) -> bool:
     def body(tx: Transaction) -> bool:
         ids = contacts.ids_of(tx, sender)
         role = _role(services, group, ids, is_bot=False, is_group=False)
-        return admission(look.rules, ids, role) is Admission.FULL
+        return hearing_of(look.rules, ids, role) is Hearing.FULL
 
     return await services.db.run(body)
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
-from orchestrator.commands.agents.agent_events import note_ended
+from orchestrator.commands.agents.event_writing import note_ended
 from orchestrator.commands.agents.tokens import revoke_tokens
-from orchestrator.commands.running.incidents import (
+from orchestrator.commands.running.holds import (
     NO_BUDGET,
     NO_START,
     NOT_SET_UP,

@@ -6,7 +6,7 @@ A restart keeps the agent's id, its place in its tree and in every limit, its de
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from orchestrator.commands.agents.agent_events import note_given_up, note_restarted
+from orchestrator.commands.agents.event_writing import note_given_up, note_restarted
 from orchestrator.commands.running.remains import Remains
 from orchestrator.commands.running.spawned_burial import spawned_end_event, why_of
 from orchestrator.commands.running.waiting import is_wanted

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from pathlib import PurePosixPath
 
-from orchestrator.commands.agents.agent_events import note_said
+from orchestrator.commands.agents.event_writing import note_said
 from orchestrator.commands.running.turns import PairKey, count_pair
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.agents import Agent, AgentKind, AgentStatus

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from orchestrator.commands.running.incidents import tell_not_set_up
+from orchestrator.commands.running.holds import tell_not_set_up
 from orchestrator.commands.running.remains import Remains
 from orchestrator.commands.running.results import writers_beside
 from orchestrator.commands.services import Services

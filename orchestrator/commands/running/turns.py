@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from orchestrator.commands.running.incidents import (
+from orchestrator.commands.running.holds import (
     Incident,
     hold,
     incident_of,

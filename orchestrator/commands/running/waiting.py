@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from orchestrator.commands.running.incidents import LONGEST_WAIT
+from orchestrator.commands.running.holds import LONGEST_WAIT
 from orchestrator.contracts.ids import RunId, TaskId, own_box
 from orchestrator.contracts.records.agents import Agent, AgentStatus
 from orchestrator.contracts.records.groups import Group

@@ -50,7 +50,7 @@ _PERMISSION_WORDS: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Admission:
+class Grant:
     """What the new agent gets. parent: None: it is a root. quota: what is left once it is there."""
 
     parent: Agent | None
@@ -61,9 +61,9 @@ class Admission:
     quota: QuotaInfo
 
 
-def admit(
+def grant(
     tx: Transaction, services: Services, caller: Caller | ApiCaller, prepared: PreparedSpawn, *, at: datetime
-) -> Admission:
+) -> Grant:
     """What it gets, if it may be started. Raises every refusal that a spawn can meet."""
     spec = prepared.spec
     parent = None
@@ -78,7 +78,7 @@ def admit(
     limits = _limits(services, spec)
     usage = _usage(tx, prepared, parent, limits, at=at)
     check_limits(usage, limits)
-    return Admission(
+    return Grant(
         parent=parent,
         places=places,
         permissions=permissions,

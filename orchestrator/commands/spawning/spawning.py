@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
 
-from orchestrator.commands.agents.agent_events import note_spawned
 from orchestrator.commands.agents.agent_sight import key_credential, may_touch
 from orchestrator.commands.agents.agent_waits import is_met
+from orchestrator.commands.agents.event_writing import note_spawned
 from orchestrator.commands.command import Command, Context, Refusal
 from orchestrator.commands.proposals import Wish, propose
 from orchestrator.commands.services import Services
 from orchestrator.commands.spawning.spawn_refusals import note_refused_spawn, parent_not_found
-from orchestrator.commands.spawning.spawn_rules import Admission, admit
+from orchestrator.commands.spawning.spawn_rules import Grant, grant
 from orchestrator.commands.spawning.spawn_wishes import (
     OPERATOR_KEY,
     PreparedSpawn,
@@ -52,18 +52,18 @@ _NAME: Final = "spawn_agent"
 def spawn(tx: Transaction, context: Context, prepared: PreparedSpawn) -> Mapping[str, object]:
     """Reserve an agent: its row holds its place in every limit from now on. What its caller is told at once.
 
-    The same idempotency key of the same caller gives the same answer. Raises what `admit` raises.
+    The same idempotency key of the same caller gives the same answer. Raises what `grant` raises.
     """
     if (known := _known(tx, prepared)) is not None:
         _hold(tx, context, prepared, AgentId(str(known["agentId"])))
         return known
     if prepared.fault is not None:
         raise prepared.fault
-    admission = admit(tx, context.services, context.caller, prepared, at=context.at)
-    agent = _agent(tx, context, prepared, admission)
-    answer = _answer(agent, admission)
+    granted = grant(tx, context.services, context.caller, prepared, at=context.at)
+    agent = _agent(tx, context, prepared, granted)
+    answer = _answer(agent, granted)
     agents.add(tx, agent)
-    spawns.add(tx, _record(context, prepared, admission, answer))
+    spawns.add(tx, _record(context, prepared, granted, answer))
     _hold(tx, context, prepared, agent.agent_id)
     if agent.parent_agent_id is not None:
         note_spawned(tx, agent, agent.parent_agent_id, prepared.spec.task, at=context.at)
@@ -169,9 +169,9 @@ def _known(tx: Transaction, prepared: PreparedSpawn) -> Mapping[str, object] | N
     return answer
 
 
-def _agent(tx: Transaction, context: Context, prepared: PreparedSpawn, admission: Admission) -> Agent:
+def _agent(tx: Transaction, context: Context, prepared: PreparedSpawn, granted: Grant) -> Agent:
     """The new agent: of its parent's group and tree, or of the main group and a tree of its own."""
-    parent, agent_id = admission.parent, prepared.agent_id
+    parent, agent_id = granted.parent, prepared.agent_id
     folder, chat = _home(tx) if parent is None else (parent.group, parent.chat_jid)
     rights = context.rights if parent is None else least(context.rights, parent.rights)
     return Agent(
@@ -187,8 +187,8 @@ def _agent(tx: Transaction, context: Context, prepared: PreparedSpawn, admission
         kind=AgentKind.JOB,
         parent_agent_id=None if parent is None else parent.agent_id,
         depth=0 if parent is None else parent.depth + 1,
-        deadline_at=context.at + timedelta(milliseconds=admission.timeout_ms),
-        permissions=admission.permissions,
+        deadline_at=context.at + timedelta(milliseconds=granted.timeout_ms),
+        permissions=granted.permissions,
         rights=rights,
         started_at=context.at,
     )
@@ -205,9 +205,9 @@ def _home(tx: Transaction) -> tuple[GroupFolder, Jid]:
 
 
 def _record(
-    context: Context, prepared: PreparedSpawn, admission: Admission, answer: Mapping[str, object]
+    context: Context, prepared: PreparedSpawn, granted: Grant, answer: Mapping[str, object]
 ) -> SpawnRecord:
-    spec, places = prepared.spec, admission.places
+    spec, places = prepared.spec, granted.places
     return SpawnRecord(
         agent_id=prepared.agent_id,
         parent_agent_id=prepared.parent_id,
@@ -225,23 +225,23 @@ def _record(
         body_sha256=prepared.body_sha256,
         answer=to_json(answer),
         created_at=context.at,
-        deadline_at=context.at + timedelta(milliseconds=admission.timeout_ms),
-        effective_timeout_ms=admission.timeout_ms,
-        capped_by=admission.capped_by,
+        deadline_at=context.at + timedelta(milliseconds=granted.timeout_ms),
+        effective_timeout_ms=granted.timeout_ms,
+        capped_by=granted.capped_by,
     )
 
 
-def _answer(agent: Agent, admission: Admission) -> dict[str, object]:
+def _answer(agent: Agent, granted: Grant) -> dict[str, object]:
     return {
         "agentId": agent.agent_id,
         "treeId": agent.tree_id,
         "depth": agent.depth,
         "status": agent.status.value,
-        "effectiveTimeoutMs": admission.timeout_ms,
-        "cappedBy": admission.capped_by,
+        "effectiveTimeoutMs": granted.timeout_ms,
+        "cappedBy": granted.capped_by,
         "quotaInfo": {
-            "treeAgentsRemaining": admission.quota.tree_agents_remaining,
-            "depthRemaining": admission.quota.depth_remaining,
+            "treeAgentsRemaining": granted.quota.tree_agents_remaining,
+            "depthRemaining": granted.quota.depth_remaining,
         },
     }
 

@@ -1,2 +1,2 @@
-"""What is counted: `usage_meter` what providers are used for, shown by `usage_report`; `budgets` and
-`budget_notes` what is told when money or room runs out."""
+"""What is counted: `usage_meter` what providers are used for, shown by `usage_report`; `spending_notes`
+and `dir_budgets` what is told when money or room for files runs out."""

@@ -15,7 +15,7 @@ import structlog
 
 from orchestrator.commands.services import Services
 from orchestrator.commands.setup.definitions import GLOBAL, budget_now, load_providers
-from orchestrator.commands.usage.budget_notes import amount_of, note_budget, note_unpriced, until_of
+from orchestrator.commands.usage.spending_notes import amount_of, note_budget, note_unpriced, until_of
 from orchestrator.contracts.errors import InvalidSettings
 from orchestrator.contracts.ids import AgentId, GroupFolder
 from orchestrator.contracts.records.definitions import Budget
@@ -23,7 +23,7 @@ from orchestrator.contracts.records.egress import ProviderCall
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.providers import Price
 from orchestrator.contracts.records.usage import Spent, UsedCall
-from orchestrator.core.agents.budget import (
+from orchestrator.core.agents.spending import (
     BudgetState,
     cost_usd,
     day_began,

@@ -9,7 +9,7 @@ from orchestrator.commands.services import Services
 from orchestrator.commands.usage.usage_meter import zone_of
 from orchestrator.contracts.ids import GroupFolder
 from orchestrator.contracts.records.usage import TurnUse, UsageLine
-from orchestrator.core.agents.budget import day_began
+from orchestrator.core.agents.spending import day_began
 from orchestrator.core.tasks.local_time import first_instant_of
 from orchestrator.core.tasks.schedule import zone_or_utc
 from orchestrator.store import groups, usage

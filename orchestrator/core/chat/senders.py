@@ -8,7 +8,7 @@ from orchestrator.contracts.records.messages import SenderRole
 from orchestrator.contracts.records.senders import SenderMode, SenderRules
 
 
-class Admission(StrEnum):
+class Hearing(StrEnum):
     """What a message of a sender may be: anything, context of others' only, or nothing at all."""
 
     FULL = "full"
@@ -38,22 +38,22 @@ def is_one_of(ids: Collection[str], people: Iterable[str]) -> bool:
     return any(is_same_person(ids, each) for each in people)
 
 
-def admission(rules: SenderRules | None, sender: Collection[str], role: SenderRole) -> Admission:
+def hearing_of(rules: SenderRules | None, sender: Collection[str], role: SenderRole) -> Hearing:
     """What the group's rules make of a message of `sender`; it is asked before any trigger is.
 
     sender: all ids of the person. An operator is always heard. rules: None when no rules could be read;
     then nobody else triggers, and nothing is dropped.
     """
     if role is SenderRole.OPERATOR:
-        return Admission.FULL
+        return Hearing.FULL
     if rules is None:
-        return Admission.CONTEXT_ONLY
+        return Hearing.CONTEXT_ONLY
     if rules.mode is SenderMode.ANYONE or is_one_of(sender, rules.senders):
-        return Admission.FULL
+        return Hearing.FULL
     match rules.mode:
         case SenderMode.ALLOWLIST:
-            return Admission.CONTEXT_ONLY
+            return Hearing.CONTEXT_ONLY
         case SenderMode.DROP:
-            return Admission.NONE
+            return Hearing.NONE
         case _:
             assert_never(rules.mode)

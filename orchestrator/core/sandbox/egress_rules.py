@@ -9,7 +9,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from typing import Final, TypeAlias
 
 from orchestrator.contracts.records.definitions import HostPort
-from orchestrator.core.sandbox.refusal import Refusal, forbidden, malformed
+from orchestrator.core.sandbox.refusal import CallRefusal, forbidden, malformed
 
 Address: TypeAlias = IPv4Address | IPv6Address
 
@@ -51,7 +51,7 @@ _NAT64: Final = IPv6Network("64:ff9b::/96")
 _ISATAP: Final = (0x0000_5EFE, 0x0200_5EFE)
 
 
-def named_destination(authority: str, allowed: Sequence[HostPort]) -> HostPort | Refusal:
+def named_destination(authority: str, allowed: Sequence[HostPort]) -> HostPort | CallRefusal:
     """The entry of `allowed` that the authority of a `CONNECT` names; no look-up is needed to say no.
 
     Only `name:port` is read: an address in any notation, a user, a trailing dot or letters beyond ASCII

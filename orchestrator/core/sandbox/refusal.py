@@ -5,18 +5,18 @@ from http import HTTPStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
+class CallRefusal:
     """Why a request goes no further. message: for whoever reads the program's error."""
 
     status: HTTPStatus
     message: str
 
 
-def forbidden(message: str) -> Refusal:
+def forbidden(message: str) -> CallRefusal:
     """What is well formed, but not let through."""
-    return Refusal(status=HTTPStatus.FORBIDDEN, message=message)
+    return CallRefusal(status=HTTPStatus.FORBIDDEN, message=message)
 
 
-def malformed(message: str) -> Refusal:
+def malformed(message: str) -> CallRefusal:
     """What can be read in two ways, or in none."""
-    return Refusal(status=HTTPStatus.BAD_REQUEST, message=message)
+    return CallRefusal(status=HTTPStatus.BAD_REQUEST, message=message)

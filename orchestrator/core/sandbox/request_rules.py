@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from urllib.parse import unquote_plus
 
 from orchestrator.contracts.records.providers import ApiCall
-from orchestrator.core.sandbox.refusal import Refusal, forbidden, malformed
+from orchestrator.core.sandbox.refusal import CallRefusal, forbidden, malformed
 
 Headers: TypeAlias = list[tuple[bytes, bytes]]
 
@@ -53,7 +53,7 @@ _NOT_PASSED_BACK: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class RequestTarget:
     """A request's target below the provider's base. query: without the `?` and without credentials."""
 
     path: str
@@ -63,7 +63,7 @@ class Target:
         return f"{self.path}?{self.query}" if self.query else self.path
 
 
-def framing_refusal(method: str, headers: Sequence[tuple[bytes, bytes]]) -> Refusal | None:
+def framing_refusal(method: str, headers: Sequence[tuple[bytes, bytes]]) -> CallRefusal | None:
     """No for a request whose end two readers could see at different places."""
     lengths = [value for name, value in headers if name == b"content-length"]
     codings = [value for name, value in headers if name == b"transfer-encoding"]
@@ -75,14 +75,14 @@ def framing_refusal(method: str, headers: Sequence[tuple[bytes, bytes]]) -> Refu
         return malformed("CONNECT has no body.")
     encodings = {value.strip().lower() for name, value in headers if name == b"content-encoding"}
     if encodings - {b"identity", b""}:
-        return Refusal(
+        return CallRefusal(
             status=HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
             message="Compressed request bodies are not let through: send them plain.",
         )
     return None
 
 
-def read_target(target: str) -> Target | Refusal:
+def read_target(target: str) -> RequestTarget | CallRefusal:
     """The target in its one possible reading. Absolute ones, dots, doubled and hidden slashes are refused."""
     if not target.startswith("/"):
         return forbidden(
@@ -96,7 +96,7 @@ def read_target(target: str) -> Target | Refusal:
             return malformed(f"The path holds {escape[0]!r}, which hides its structure.")
     if any(part in {".", ".."} for part in path.split("/")):
         return malformed("The path holds dots that lead elsewhere.")
-    return Target(path=path, query=_without_credentials(query))
+    return RequestTarget(path=path, query=_without_credentials(query))
 
 
 def is_allowed(method: str, path: str, calls: Iterable[ApiCall]) -> bool:

@@ -15,7 +15,7 @@ from websockets.asyncio.client import ClientConnection, connect, unix_connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from container.forwarder import forward, listen
-from orchestrator.commands.agents.agent_events import note_said
+from orchestrator.commands.agents.event_writing import note_said
 from orchestrator.commands.agents.tokens import prepare_token_dir, revoke_tokens
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.agents import Agent

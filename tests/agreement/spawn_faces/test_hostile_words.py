@@ -6,7 +6,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from orchestrator.ipc.parse import Refusal, parse_request
+from orchestrator.ipc.parse import FileRefusal, parse_request
 from tests.agreement.spawn_faces.faces import TOKEN, Faces, open_faces
 from tests.edges.commands.spawn_bench import SpawnBench
 
@@ -47,7 +47,7 @@ async def test_a_right_that_is_not_understood_is_refused_and_not_passed_over(
         asked = {"task": "count", "permissions": rights}
         found = [(await ask(**asked)).code for ask in (faces.agent, faces.http, faces.mcp)]
 
-    assert isinstance(by_box, Refusal)
+    assert isinstance(by_box, FileRefusal)
     assert [by_box.code, *found] == ["INVALID_REQUEST"] * 4
     assert await bench.desk.run(lambda tx: tx.all("SELECT 1 FROM spawns")) == []
 

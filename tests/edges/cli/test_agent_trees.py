@@ -14,7 +14,7 @@ from orchestrator.cli.events import Wanted, show_events
 from orchestrator.cli.home import open_home
 from orchestrator.cli.store_services import open_store_services
 from orchestrator.cli.top import run_top
-from orchestrator.commands.agents.agent_events import note_ended, note_said, note_started
+from orchestrator.commands.agents.event_writing import note_ended, note_said, note_started
 from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import DovecoteError
 from orchestrator.contracts.ids import AgentId, GroupFolder, TreeId

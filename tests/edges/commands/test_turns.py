@@ -3,7 +3,7 @@
 import pytest
 
 from orchestrator.commands.command import Context
-from orchestrator.commands.running.incidents import note_good_start
+from orchestrator.commands.running.holds import note_good_start
 from orchestrator.commands.saying.sending import prepare_message, send_message
 from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.ids import TurnId

@@ -6,12 +6,12 @@ import pytest
 
 from orchestrator.contracts.ids import GroupFolder, Jid
 from orchestrator.contracts.wire.group_requests import RefreshGroups, RegisterGroup
-from orchestrator.ipc.parse import ParsedRequest, Refusal, parse_request
+from orchestrator.ipc.parse import FileRefusal, ParsedRequest, parse_request
 
 CHOIR = RegisterGroup(jid=Jid("77@g.us"), name="Choir", folder="choir", trigger_pattern="@Andy")
 
 
-def parsed(plain: dict[str, object]) -> ParsedRequest | Refusal:
+def parsed(plain: dict[str, object]) -> ParsedRequest | FileRefusal:
     """What a file in `tasks/` asks for."""
     return parse_request("tasks", json.dumps(plain, indent=2).encode())
 
@@ -84,5 +84,5 @@ def test_a_registration_without_a_field_is_refused_with_its_name(missing: str) -
 
     verdict = parsed(plain)
 
-    assert isinstance(verdict, Refusal)
+    assert isinstance(verdict, FileRefusal)
     assert missing in verdict.message

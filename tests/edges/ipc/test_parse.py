@@ -15,8 +15,8 @@ from orchestrator.contracts.wire.codec import WireError, from_json, to_json
 from orchestrator.ipc.parse import (
     MAX_DEPTH,
     MAX_REQUEST_BYTES,
+    FileRefusal,
     ParsedRequest,
-    Refusal,
     is_deeper_than,
     parse_request,
 )
@@ -26,9 +26,9 @@ def _message(**fields: object) -> bytes:
     return json.dumps({"type": "message", "chatJid": "console:family", "text": "hi", **fields}).encode()
 
 
-def _refused(raw: bytes) -> Refusal:
+def _refused(raw: bytes) -> FileRefusal:
     verdict = parse_request("messages", raw)
-    assert isinstance(verdict, Refusal)
+    assert isinstance(verdict, FileRefusal)
     return verdict
 
 
@@ -130,7 +130,7 @@ def test_a_type_that_is_no_string_is_refused(kind: object) -> None:
 def test_a_known_type_in_another_directory_is_unknown_there() -> None:
     verdict = parse_request("tasks", _message())
 
-    assert isinstance(verdict, Refusal)
+    assert isinstance(verdict, FileRefusal)
     assert verdict.code is ErrorCode.UNKNOWN_TYPE
 
 
@@ -213,7 +213,7 @@ def test_no_mebibyte_takes_long(raw: bytes) -> None:
 
 @given(st.binary(max_size=400))
 def test_any_bytes_give_a_verdict(raw: bytes) -> None:
-    assert isinstance(parse_request("messages", raw), ParsedRequest | Refusal)
+    assert isinstance(parse_request("messages", raw), ParsedRequest | FileRefusal)
 
 
 texts = st.text(st.characters(exclude_categories=["Cs"]))

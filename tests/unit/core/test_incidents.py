@@ -2,8 +2,8 @@
 
 import pytest
 
-from orchestrator.commands.running.incidents import HOLDING
-from orchestrator.commands.usage.budgets import FULL
+from orchestrator.commands.running.holds import HOLDING
+from orchestrator.commands.usage.dir_budgets import FULL
 from orchestrator.contracts.records.channels import ChannelHealth
 from orchestrator.core.incidents import in_words, kind_of
 

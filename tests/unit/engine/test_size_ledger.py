@@ -1,7 +1,7 @@
 """Whose files are looked at, how often, and what is known of their growth."""
 
 from orchestrator.contracts.ids import GroupFolder
-from orchestrator.core.budgets import Growth
+from orchestrator.core.dir_budgets import Growth
 from orchestrator.engine.size_ledger import SizeLedger
 
 A, B = GroupFolder("a"), GroupFolder("b")

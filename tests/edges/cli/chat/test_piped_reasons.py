@@ -58,6 +58,14 @@ def test_help_and_quit_are_words_in_a_pipe_too(dovecote: Dovecote) -> None:
     assert ended.stdout.splitlines()[-1] == "one"
 
 
+@pytest.mark.parametrize("line", ["/HELP", "/help me"])
+def test_help_is_given_however_it_is_asked_for(dovecote: Dovecote, line: str) -> None:
+    ended = dovecote("chat", stdin=f"{line}\n/quit\n")
+
+    assert "/retry" in ended.stdout
+    assert "There is no" not in ended.stdout + ended.stderr
+
+
 def test_quit_is_heard_although_the_input_stays_open(start_chat: StartChat) -> None:
     talk = start_chat()
     say(talk, "@Assistant echo one")

@@ -5,12 +5,12 @@ import pytest
 from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.messages import SenderRole
 from orchestrator.contracts.records.senders import SenderMode, SenderRules
-from orchestrator.core.chat.senders import Admission, admission, are_two_people, is_one_of, is_same_person
+from orchestrator.core.chat.senders import Hearing, are_two_people, hearing_of, is_one_of, is_same_person
 
 ANN, BOB = Jid("49170@s.whatsapp.net"), Jid("49171@s.whatsapp.net")
 ANN_LID = Jid("98765@lid")
 MEMBER, BOT, OPERATOR = SenderRole.MEMBER, SenderRole.BOT, SenderRole.OPERATOR
-FULL, CONTEXT, NONE = Admission.FULL, Admission.CONTEXT_ONLY, Admission.NONE
+FULL, CONTEXT, NONE = Hearing.FULL, Hearing.CONTEXT_ONLY, Hearing.NONE
 
 
 def rules(mode: SenderMode, *senders: Jid) -> SenderRules:
@@ -35,9 +35,9 @@ def rules(mode: SenderMode, *senders: Jid) -> SenderRules:
     ],
 )
 def test_what_the_rules_make_of_a_sender(
-    given: SenderRules | None, sender: Jid, role: SenderRole, expected: Admission
+    given: SenderRules | None, sender: Jid, role: SenderRole, expected: Hearing
 ) -> None:
-    assert admission(given, {sender}, role) is expected
+    assert hearing_of(given, {sender}, role) is expected
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_what_the_rules_make_of_a_sender(
     [None, *(SenderRules(mode=mode, senders=(ANN,)) for mode in (SenderMode.ALLOWLIST, SenderMode.DROP))],
 )
 def test_an_operator_is_heard_whatever_the_rules_say(given: SenderRules | None) -> None:
-    assert admission(given, {BOB}, OPERATOR) is FULL
+    assert hearing_of(given, {BOB}, OPERATOR) is FULL
 
 
 def test_people_are_told_apart_by_their_whole_id() -> None:
@@ -60,8 +60,8 @@ def test_a_person_with_two_ids_may_be_named_by_either(named: Jid) -> None:
     ids = {ANN, ANN_LID}
 
     assert is_one_of(ids, [BOB, named])
-    assert admission(rules(SenderMode.ALLOWLIST, named), ids, MEMBER) is FULL
-    assert admission(rules(SenderMode.DROP, BOB), ids, MEMBER) is NONE
+    assert hearing_of(rules(SenderMode.ALLOWLIST, named), ids, MEMBER) is FULL
+    assert hearing_of(rules(SenderMode.DROP, BOB), ids, MEMBER) is NONE
 
 
 @pytest.mark.parametrize(

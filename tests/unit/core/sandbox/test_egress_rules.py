@@ -15,7 +15,7 @@ from orchestrator.core.sandbox.egress_rules import (
     parsed_address,
     unwrapped,
 )
-from orchestrator.core.sandbox.refusal import Refusal
+from orchestrator.core.sandbox.refusal import CallRefusal
 
 _LISTED = HostPort(host="files.example.org", port=443)
 _INSIDE = st.one_of(
@@ -50,7 +50,7 @@ def test_no_other_text_than_the_listed_name_and_port_is_let_through(authority: s
     found = named_destination(authority, [_LISTED])
 
     assert (found == _LISTED) == (authority.isascii() and authority.lower() == "files.example.org:443")
-    assert found == _LISTED or isinstance(found, Refusal)
+    assert found == _LISTED or isinstance(found, CallRefusal)
 
 
 @given(

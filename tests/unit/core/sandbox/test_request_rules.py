@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.contracts.records.providers import ApiCall
-from orchestrator.core.sandbox.refusal import Refusal
+from orchestrator.core.sandbox.refusal import CallRefusal
 from orchestrator.core.sandbox.request_rules import (
-    Target,
+    RequestTarget,
     answered_headers,
     forwarded_headers,
     framing_refusal,
@@ -43,14 +43,14 @@ _CALLS = (
     ],
 )  # fmt: skip
 def test_a_target_keeps_its_path_and_loses_its_credentials(target: str, path: str, query: str) -> None:
-    assert read_target(target) == Target(path=path, query=query)
+    assert read_target(target) == RequestTarget(path=path, query=query)
 
 
 @given(target=st.text(alphabet=st.sampled_from("/.%25eEfFcC2\\?#;ab:@0"), max_size=20).map("/".__add__))
 def test_a_path_that_passes_has_no_second_reading(target: str) -> None:
     found = read_target(target)
 
-    if isinstance(found, Target):
+    if isinstance(found, RequestTarget):
         decoded = unquote(unquote(found.path))
         assert "//" not in decoded
         assert not {".", ".."} & set(re.split(r"[/\\]", decoded))
@@ -136,4 +136,4 @@ def test_a_request_ends_at_one_place_only(
 ) -> None:
     refusal = framing_refusal(method, headers)
 
-    assert (refusal.status if isinstance(refusal, Refusal) else None) == status
+    assert (refusal.status if isinstance(refusal, CallRefusal) else None) == status

@@ -9,7 +9,7 @@ from orchestrator.commands.saying.outgoing import queue_notice
 from orchestrator.commands.services import Services
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.seams import Topic
-from orchestrator.core.agents.budget import BudgetKind, BudgetState, spent_of
+from orchestrator.core.agents.spending import BudgetKind, BudgetState, spent_of
 from orchestrator.core.tasks.schedule import zone_or_utc
 from orchestrator.core.wording import Say, say
 from orchestrator.store import notices

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.commands.running.incidents import note_good_start, note_no_room
+from orchestrator.commands.running.holds import note_good_start, note_no_room
 from orchestrator.commands.views import chat_view
 from orchestrator.contracts.ids import GroupFolder
 from orchestrator.store import agents

@@ -1,4 +1,4 @@
-"""The words `backup`, `restore`, `forget` and `service`. Each command loads what it needs by itself."""
+"""The commands `backup`, `restore`, `forget` and `service`. Each command loads what it needs by itself."""
 
 from pathlib import Path
 from typing import Annotated, Optional
@@ -95,7 +95,7 @@ def restore(file: Archive, home: ToHome = None) -> None:
     run_restore(home, file)
 
 
-def add_keeping_words(app: typer.Typer) -> None:
+def add_keeping_commands(app: typer.Typer) -> None:
     """Give the command these words."""
     app.command()(backup)
     app.command()(restore)

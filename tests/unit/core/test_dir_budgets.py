@@ -4,7 +4,7 @@ import pytest
 
 from orchestrator.contracts.ids import GroupFolder
 from orchestrator.contracts.records.dir_sizes import DirBudget, DirSize
-from orchestrator.core.budgets import Excess, Growth, excess_of, fastest_grower
+from orchestrator.core.dir_budgets import Excess, Growth, excess_of, fastest_grower
 
 MIB = 1024 * 1024
 BUDGET = DirBudget(max_bytes=1_000, max_entries=10)

@@ -14,7 +14,7 @@ from orchestrator.contracts.records.definitions import Budget
 from orchestrator.contracts.records.egress import ProviderCall
 from orchestrator.contracts.records.providers import Price
 from orchestrator.contracts.records.usage import Spent
-from orchestrator.core.agents.budget import (
+from orchestrator.core.agents.spending import (
     BudgetKind,
     BudgetLevel,
     cost_usd,

@@ -1,4 +1,4 @@
-"""What a spawned agent is started with: its parent's workspace read-only, over that what it may write, its
+"""Where a spawned agent works: in its parent's workspace read-only, over that what it may write, its
 own scratch and home. Source: agents.md section 2.
 """
 

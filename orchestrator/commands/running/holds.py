@@ -8,7 +8,7 @@ from typing import Final
 from orchestrator.commands.saying.operator_alerts import tell_operators
 from orchestrator.commands.saying.outgoing import queue_notice
 from orchestrator.commands.services import Services
-from orchestrator.commands.usage.budget_notes import SPENT as BUDGET_INCIDENT
+from orchestrator.commands.usage.spending_notes import SPENT as BUDGET_INCIDENT
 from orchestrator.contracts.ids import Jid, TurnId
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.records.messages import StoredMessage

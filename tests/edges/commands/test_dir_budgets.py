@@ -1,17 +1,17 @@
 """What people are told when files take too much room: once when it begins, once when it is over."""
 
 from orchestrator.commands.hearing.chat_texts import status_text
-from orchestrator.commands.usage import budgets
+from orchestrator.commands.usage import dir_budgets
 from orchestrator.commands.views import chat_view
 from orchestrator.contracts.ids import GroupFolder
 from orchestrator.contracts.records.dir_sizes import DirBudget
-from orchestrator.core.budgets import Excess
+from orchestrator.core.dir_budgets import Excess
 from orchestrator.core.wording import ENGLISH, Say, say
 from orchestrator.store import groups
 from tests.edges.commands.conftest import Desk
 from tests.support.store_rows import CHAT
 
-OVERFULL = budgets.Overfull(
+OVERFULL = dir_budgets.Overfull(
     place="groups/family/workspace",
     budget=DirBudget(max_bytes=5 * 1024**3, max_entries=100_000),
     excess=Excess.BYTES,
@@ -29,27 +29,29 @@ async def test_files_that_take_too_much_are_told_once_and_shown_until_they_fit(d
     folder, services, at = await folder_of(desk), desk.services, desk.now
     for _ in range(2):
         await desk.run(
-            lambda tx: budgets.note_overfull(tx, services, folder, OVERFULL, was_stopped=True, at=at)
+            lambda tx: dir_budgets.note_overfull(tx, services, folder, OVERFULL, was_stopped=True, at=at)
         )
     during = (await desk.texts(), (await chat_view(services, CHAT, after=0)).held_by)
-    known = await desk.run(budgets.known_overfull)
+    known = await desk.run(dir_budgets.known_overfull)
     group = await desk.run(lambda tx: groups.by_folder(tx, folder))
     assert group is not None
     status = await desk.run(lambda tx: status_text(tx, desk.services, group))
     for _ in range(2):
-        await desk.run(lambda tx: budgets.note_fitting(tx, services, folder, at=at))
+        await desk.run(lambda tx: dir_budgets.note_fitting(tx, services, folder, at=at))
     after = (await desk.texts(), (await chat_view(services, CHAT, after=0)).held_by)
 
     assert during == ([ENGLISH[Say.FILES_FULL_STOPPED]], ("files",))
     assert known == [folder]
     assert ENGLISH[Say.STATUS_FILES_FULL] in status
     assert after == ([ENGLISH[Say.FILES_FULL_STOPPED], ENGLISH[Say.WORKING_AGAIN]], ())
-    assert await desk.run(budgets.known_overfull) == []
+    assert await desk.run(dir_budgets.known_overfull) == []
 
 
 def test_each_excess_has_its_sentence_with_the_place_and_the_limit() -> None:
     sentences = {
-        excess: budgets.why(budgets.Overfull(place="here", budget=OVERFULL.budget, excess=excess), "en")
+        excess: dir_budgets.why(
+            dir_budgets.Overfull(place="here", budget=OVERFULL.budget, excess=excess), "en"
+        )
         for excess in Excess
     }
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from orchestrator.commands.agents.agent_events import MAX_FILES, MAX_OUTPUT_BYTES, note_ended, note_started
 from orchestrator.commands.agents.event_keeping import prune_events
 from orchestrator.commands.agents.event_views import ALL_EVENTS, flat, newest_events, tree_events
+from orchestrator.commands.agents.event_writing import MAX_FILES, MAX_OUTPUT_BYTES, note_ended, note_started
 from orchestrator.commands.agents.overview import overview
 from orchestrator.commands.spawning.spawn_ends import end_tree
 from orchestrator.contracts.callers import OperatorCaller, caller_of
