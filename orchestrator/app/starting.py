@@ -1,6 +1,7 @@
 """What is always at work in a running Dovecote."""
 
 import asyncio
+from typing import Final
 
 import structlog
 
@@ -22,12 +23,14 @@ from orchestrator.engine.room_watch import RoomWatch
 from orchestrator.engine.router import Router
 from orchestrator.engine.size_watch import SizeWatch
 from orchestrator.engine.snapshots import SnapshotKeeper
-from orchestrator.engine.supervisor import Stop, Supervisor
+from orchestrator.engine.supervisor import SWEEP_S, Stop, Supervisor
 from orchestrator.engine.token_keeper import TokenKeeper
 from orchestrator.paths import Paths
 from orchestrator.runners.program_pruning import prune_programs
 
 _log = structlog.get_logger(__name__)
+_POLLS_A_SWEEP: Final = 30
+"""What no event told of is looked for more seldom among agents than among messages: it happens less."""
 
 
 def start_activities(
@@ -36,7 +39,8 @@ def start_activities(
     """Start them all. Without a vital one the process ends; a replaceable one is started again."""
     services, queue = house.services, house.queue
     sizes = SizeWatch(services, house.ledger, live=lambda: queue.live_groups, stop=queue.stop_group)
-    supervisor = Supervisor(services, queue, stop=_stopper(services))
+    sweep_s = min(SWEEP_S, _POLLS_A_SWEEP * services.settings.message_poll_s)
+    supervisor = Supervisor(services, queue, stop=_stopper(services), sweep_s=sweep_s)
     vital = {
         "queue": lambda: queue.run(ground.run_parts, ground.adopted),
         "intake": ground.boxes.run,

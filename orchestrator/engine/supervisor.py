@@ -30,7 +30,8 @@ from orchestrator.store.restarts import left_by_restarts
 from orchestrator.store.transaction import Transaction
 
 _log = structlog.get_logger(__name__)
-_SWEEP_S: Final = 60.0
+SWEEP_S: Final = 60.0
+"""At least so often it is to look though no event told of anything."""
 _AGAIN_S: Final = 1.0
 _LOST_AFTER_S: Final = 60.0
 """So long nothing of an agent has been seen here whose record says that it lives."""
@@ -64,9 +65,7 @@ class _Sight:
 class Supervisor:
     """Runs beside the queue. stop: the command that stops agents. sweep_s: how often it looks untold."""
 
-    def __init__(
-        self, services: Services, queue: GroupQueue, *, stop: Stop, sweep_s: float = _SWEEP_S
-    ) -> None:
+    def __init__(self, services: Services, queue: GroupQueue, *, stop: Stop, sweep_s: float) -> None:
         self._services = services
         self._queue = queue
         self._stop = stop
@@ -132,7 +131,7 @@ class Supervisor:
         if parent is not None and parent.ended_at is None:
             return StopReason.CASCADE
         ended_at = None if parent is None else parent.ended_at
-        longest = timedelta(seconds=_SWEEP_S)
+        longest = timedelta(seconds=SWEEP_S)
         if ended_at is None or ended_at < self._begun_at or self._services.clock.now() - ended_at > longest:
             return StopReason.ORPHAN_CLEANUP
         return StopReason.CASCADE

@@ -38,15 +38,57 @@ with open("/workspace/group/told.new", "w") as file:
     json.dump(told, file)
 os.rename("/workspace/group/told.new", "/workspace/group/told.json")
 """
-
-
-@pytest.mark.parametrize(
+ASKS_FOR = """
+import json, os, sys, urllib.request
+token = open(os.environ["PINOCCHIO_SESSION_TOKEN_FILE"]).read()
+body = json.dumps({"task": sys.argv[1], "timeout_ms": 60000}).encode()
+url = os.environ["PINOCCHIO_API_URL"] + "/api/v1/spawn"
+urllib.request.urlopen(urllib.request.Request(url, data=body, headers={"Authorization": "Bearer " + token}))
+"""
+walled = pytest.mark.parametrize(
     "kind",
     [
         pytest.param("docker", marks=pytest.mark.docker),
         pytest.param("bubblewrap", marks=pytest.mark.bubblewrap),
     ],
 )
+
+
+@walled
+async def test_fp1_a_program_inside_a_helper_asks_for_a_helper_of_its_own(
+    home: HomeOnDisk, request: pytest.FixtureRequest, kind: str
+) -> None:
+    if kind == "docker":
+        request.getfixturevalue("docker_engine")
+    home.set(agent__runner=kind, shutdown_grace_s=0)
+    await home.add_group()
+    (home.workspace().parent / "AGENT.md").write_text("---\ntools: [chat, spawn]\n---\n")
+    (home.workspace() / "ask.py").write_text(ASKS_FOR)
+    (home.workspace() / "ask.py").chmod(0o644)
+
+    def asks_for(task: str) -> dict[str, object]:
+        return {"run": ["python3", "/workspace/group/ask.py", task]}
+
+    home.play(
+        scenario(
+            rule("ask around", asks_for("pass it on"), {"say": "asked"}),
+            rule("pass it on", asks_for("say hello"), {"say": "passed on"}),
+            rule("say hello", {"say": "hello"}),
+        )
+    )
+
+    async with home.running():
+        home.ask("ask around")
+        await home.said("asked")
+        await home.quiet()
+
+    helper, helpers_own = agents_of(home)
+    assert (helper["task"], helper["depth"], helper["output"]) == ("pass it on", 1, "passed on")
+    assert (helpers_own["task"], helpers_own["depth"], helpers_own["output"]) == ("say hello", 2, "hello")
+    assert helpers_own["parent_agent_id"] == helper["agent_id"]
+
+
+@walled
 async def test_a_program_inside_asks_for_a_helper_and_gets_what_came_of_it(
     home: HomeOnDisk, request: pytest.FixtureRequest, kind: str
 ) -> None:
