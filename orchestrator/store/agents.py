@@ -66,11 +66,6 @@ SELECT max(a.status = 'starting'
  WHERE a.chat_jid = :chat AND a.status IN ('starting', 'running', 'stopping')
 """
 LAST_OF_BOX: Final = "SELECT * FROM agents WHERE box = :box ORDER BY started_ms DESC, rowid DESC LIMIT 1"
-PRUNE: Final = """
-DELETE FROM agents
- WHERE ended_ms < :before_ms
-   AND NOT EXISTS (SELECT 1 FROM messages AS m WHERE m.agent_id = agents.agent_id AND m.status = 'dispatched')
-"""
 START_TURN: Final = """
 INSERT INTO turns (turn_id, agent_id, chat_jid, started_ms, set_off_by)
 VALUES (:turn_id, :agent_id, :chat_jid, :at_ms, :set_off_by)
@@ -104,9 +99,6 @@ UPDATE turns SET ended_ms = :at_ms, status = 'joined'
    AND NOT EXISTS (SELECT 1 FROM messages
                     WHERE messages.agent_id = turns.agent_id AND messages.turn_id = turns.turn_id
                       AND messages.status = 'dispatched')
-"""
-PRUNE_TURNS: Final = """
-DELETE FROM turns WHERE agent_id IN (SELECT agent_id FROM agents WHERE ended_ms < :before_ms)
 """
 
 
@@ -339,12 +331,6 @@ def count_effects(tx: Transaction, counts: Mapping[AgentId, int]) -> None:
 def end_joined_turns(tx: Transaction, agent_id: AgentId, *, at: datetime) -> None:
     """Turns whose messages all went into others are over."""
     tx.execute(END_JOINED, {"agent_id": agent_id, "at_ms": to_ms(at)})
-
-
-def prune(tx: Transaction, *, before: datetime) -> None:
-    """Forget agents that ended before `before`, with their turns."""
-    tx.execute(PRUNE_TURNS, {"before_ms": to_ms(before)})
-    tx.execute(PRUNE, {"before_ms": to_ms(before)})
 
 
 def agent_of(row: sqlite3.Row) -> Agent:

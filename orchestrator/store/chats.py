@@ -1,5 +1,6 @@
 """Every conversation that was seen, registered or not: its name and when something last happened."""
 
+import json
 import sqlite3
 from dataclasses import dataclass
 from datetime import datetime
@@ -43,6 +44,21 @@ LEAVE: Final = "UPDATE chats SET is_member = 0 WHERE jid = :jid AND is_member IS
 WE_ARE_IN: Final = "SELECT jid FROM chats WHERE channel = :channel AND is_member = 1"
 NAME: Final = "SELECT name FROM chats WHERE jid = :jid"
 IS_SEEN: Final = "SELECT 1 AS found FROM chats WHERE jid = :jid"
+# One that was never heard is only known for our being in it.
+SILENT: Final = """
+SELECT jid FROM chats AS c
+ WHERE coalesce(last_activity_ms < :before_ms, is_member = 0) AND is_member IS NOT 1
+   AND NOT EXISTS (SELECT 1 FROM groups AS g WHERE g.jid = c.jid)
+   AND NOT EXISTS (SELECT 1 FROM messages AS m WHERE m.chat_jid = c.jid)
+   AND NOT EXISTS (SELECT 1 FROM outbox AS o WHERE o.chat_jid = c.jid)
+ LIMIT :count
+"""
+_CHATS: Final = "(SELECT value FROM json_each(:chats))"
+OF_SILENT: Final = (
+    f"DELETE FROM members WHERE chat_jid IN {_CHATS}",
+    f"DELETE FROM cursors WHERE chat_jid IN {_CHATS}",
+    f"DELETE FROM chats WHERE jid IN {_CHATS}",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +117,16 @@ def name_of(tx: Transaction, jid: Jid) -> str | None:
     """What the chat is called, as far as its network said."""
     row = tx.one(NAME, {"jid": jid})
     return None if row is None else row["name"]
+
+
+def prune(tx: Transaction, *, before: datetime, count: int) -> int:
+    """Forget at most `count` chats that are not registered, nothing was heard of since then, and we are not
+    in as far as we know; how many."""
+    found = tx.all(SILENT, {"before_ms": to_ms(before), "count": count})
+    gone = {"chats": json.dumps([row["jid"] for row in found])}
+    for sql in OF_SILENT if found else ():
+        tx.execute(sql, gone)
+    return len(found)
 
 
 def _known(row: sqlite3.Row) -> KnownChat:

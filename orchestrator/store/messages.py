@@ -16,6 +16,7 @@ from orchestrator.contracts.records.messages import (
     SenderRole,
     StoredMessage,
 )
+from orchestrator.store.slices import Slice, prune_slice
 from orchestrator.store.times import from_ms, maybe_from_ms, to_ms
 from orchestrator.store.transaction import Transaction
 
@@ -124,9 +125,15 @@ VALUES (:chat,
                  (SELECT max(seq) FROM messages WHERE chat_jid = :chat), 0))
 ON CONFLICT (chat_jid) DO UPDATE SET seq = excluded.seq
 """
+SOME: Final = """
+SELECT count(*) AS n, max(seq) AS last, min(received_ms) AS oldest_ms
+  FROM (SELECT seq, received_ms FROM messages WHERE seq > :after ORDER BY seq LIMIT :count)
+"""
 PRUNE: Final = """
 DELETE FROM messages
- WHERE received_ms < :before_ms AND NOT (status = 'dispatched' OR (status = 'pending' AND is_trigger = 1))
+ WHERE seq > :after AND seq <= :last AND received_ms < :before_ms
+   AND NOT (status = 'dispatched' OR (status = 'pending' AND is_trigger = 1))
+   AND NOT EXISTS (SELECT 1 FROM waiting_words AS w WHERE w.seq = messages.seq)
 """
 
 
@@ -318,9 +325,9 @@ def move_cursor(tx: Transaction, chat: Jid) -> None:
     tx.execute(MOVE_CURSOR, {"chat": chat})
 
 
-def prune(tx: Transaction, *, before: datetime) -> int:
-    """Delete what was received before that instant and waits for nothing; how many that were."""
-    return tx.execute(PRUNE, {"before_ms": to_ms(before)}).rowcount
+def prune(tx: Transaction, *, before: datetime, after: int, count: int) -> Slice:
+    """Forget those of the next `count` messages that were received before and wait for nothing."""
+    return prune_slice(tx, SOME, PRUNE, after=after, before=before, count=count)
 
 
 def _quoted_json(quoted: Quoted | None) -> str | None:

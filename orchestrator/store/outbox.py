@@ -9,6 +9,7 @@ from orchestrator.contracts.ids import AgentId, Jid, MessageId, TurnId
 from orchestrator.contracts.records.messages import OutboxItem, OutboxStatus, TextSource
 from orchestrator.store.database import Reader
 from orchestrator.store.outbox_files import file_of
+from orchestrator.store.slices import Slice, prune_slice
 from orchestrator.store.times import from_ms, maybe_from_ms, to_ms
 from orchestrator.store.transaction import Transaction
 
@@ -86,7 +87,14 @@ LAST_ID: Final = "SELECT coalesce(max(id), 0) AS id FROM outbox WHERE chat_jid =
 COUNT_FAILED: Final = """
 SELECT count(*) AS n FROM outbox WHERE chat_jid = :chat AND status = 'failed' AND id > :after
 """
-PRUNE: Final = "DELETE FROM outbox WHERE created_ms < :before_ms AND status IN ('sent', 'failed')"
+SOME: Final = """
+SELECT count(*) AS n, max(id) AS last, min(created_ms) AS oldest_ms
+  FROM (SELECT id, created_ms FROM outbox WHERE id > :after ORDER BY id LIMIT :count)
+"""
+PRUNE: Final = """
+DELETE FROM outbox
+ WHERE id > :after AND id <= :last AND created_ms < :before_ms AND status IN ('sent', 'failed')
+"""
 
 
 class NewTexts(TypedDict):
@@ -225,9 +233,9 @@ def mark_untold(tx: Transaction, chat: Jid, *, with_seq: int) -> None:
     tx.execute(MARK_UNTOLD, {"chat": chat, "seq": with_seq})
 
 
-def prune(tx: Transaction, *, before: datetime) -> int:
-    """Delete texts made before that instant whose fate is known; how many that were."""
-    return tx.execute(PRUNE, {"before_ms": to_ms(before)}).rowcount
+def prune(tx: Transaction, *, before: datetime, after: int, count: int) -> Slice:
+    """Forget those of the next `count` texts that were made before and whose fate is known."""
+    return prune_slice(tx, SOME, PRUNE, after=after, before=before, count=count)
 
 
 async def texts_after(reader: Reader, chat: Jid, *, after_id: int, count: int) -> list[OutboxItem]:

@@ -39,7 +39,10 @@ MOVE: Final = """
 UPDATE proposals SET status = :now, ended_ms = :at_ms, error = :error
  WHERE number = :number AND status = :was
 """
-PRUNE: Final = "DELETE FROM proposals WHERE ended_ms < :before_ms"
+PRUNE: Final = """
+DELETE FROM proposals
+ WHERE number IN (SELECT number FROM proposals WHERE ended_ms < :before_ms LIMIT :count)
+"""
 
 
 def add(
@@ -122,9 +125,9 @@ def move(
     return changed.rowcount == 1
 
 
-def prune(tx: Transaction, *, before: datetime) -> int:
-    """Forget those that were decided before `before`; how many."""
-    return tx.execute(PRUNE, {"before_ms": to_ms(before)}).rowcount
+def prune(tx: Transaction, *, before: datetime, count: int) -> int:
+    """Forget at most `count` that were decided before `before`; how many."""
+    return tx.execute(PRUNE, {"before_ms": to_ms(before), "count": count}).rowcount
 
 
 async def listed(reader: Reader, *, count: int) -> list[Proposal]:

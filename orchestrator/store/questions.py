@@ -23,7 +23,10 @@ MOVE: Final = """
 UPDATE questions SET status = :now, answer = :answer, chosen = :chosen
  WHERE number = :number AND status = :was
 """
-PRUNE: Final = "DELETE FROM questions WHERE status <> 'open' AND asked_ms < :before_ms"
+PRUNE: Final = """
+DELETE FROM questions
+ WHERE number IN (SELECT number FROM questions WHERE status <> 'open' AND asked_ms < :before_ms LIMIT :count)
+"""
 
 
 def add(
@@ -93,9 +96,9 @@ def move(
     return changed.rowcount == 1
 
 
-def prune(tx: Transaction, *, before: datetime) -> int:
-    """Forget questions that were asked before and are open no more; how many that were."""
-    return tx.execute(PRUNE, {"before_ms": to_ms(before)}).rowcount
+def prune(tx: Transaction, *, before: datetime, count: int) -> int:
+    """Forget at most `count` questions that were asked before and are open no more; how many."""
+    return tx.execute(PRUNE, {"before_ms": to_ms(before), "count": count}).rowcount
 
 
 def _question(row: sqlite3.Row) -> Question:

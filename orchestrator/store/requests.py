@@ -60,7 +60,10 @@ UPDATE requests SET is_open = 0
 UNWRITTEN: Final = """
 SELECT box, reply FROM requests WHERE is_open = 1 AND request_id IS NOT NULL ORDER BY created_ms
 """
-PRUNE: Final = "DELETE FROM requests WHERE is_open = 0 AND created_ms < :before_ms"
+PRUNE: Final = """
+DELETE FROM requests
+ WHERE rowid IN (SELECT rowid FROM requests WHERE is_open = 0 AND created_ms < :before_ms LIMIT :count)
+"""
 CLOSE_BOX: Final = "UPDATE requests SET is_open = 0 WHERE box = :box AND is_open = 1"
 
 
@@ -131,9 +134,9 @@ def close_box(tx: Transaction, box: BoxName) -> None:
     tx.execute(CLOSE_BOX, {"box": box})
 
 
-def prune(tx: Transaction, *, before: datetime) -> None:
-    """Forget answers older than `before` whose files are gone."""
-    tx.execute(PRUNE, {"before_ms": to_ms(before)})
+def prune(tx: Transaction, *, before: datetime, count: int) -> int:
+    """Forget at most `count` answers older than `before` whose files are gone; how many."""
+    return tx.execute(PRUNE, {"before_ms": to_ms(before), "count": count}).rowcount
 
 
 async def unwritten_replies(reader: Reader) -> list[tuple[BoxName, Reply]]:

@@ -78,11 +78,6 @@ TO_TELL: Final = """
 SELECT s.* FROM spawns AS s JOIN agents AS p ON p.agent_id = s.parent_agent_id
  WHERE s.reply_state = 1 AND p.ended_ms IS NULL
 """
-PRUNE: Final = """
-DELETE FROM spawns
- WHERE created_ms < :before_ms
-   AND NOT EXISTS (SELECT 1 FROM agents AS a WHERE a.agent_id = spawns.agent_id)
-"""
 
 
 def add(tx: Transaction, spawn: SpawnRecord) -> None:
@@ -193,11 +188,6 @@ def set_reply_due(tx: Transaction, agent_id: AgentId, *, is_due: bool) -> None:
 def to_tell(tx: Transaction) -> list[SpawnRecord]:
     """Those whose live parents have something to be told of them."""
     return [_spawn(row) for row in tx.all(TO_TELL, {})]
-
-
-def prune(tx: Transaction, *, before: datetime) -> None:
-    """Forget spawns that were made before `before` and whose agents are forgotten."""
-    tx.execute(PRUNE, {"before_ms": to_ms(before)})
 
 
 def _spawn(row: sqlite3.Row) -> SpawnRecord:

@@ -58,7 +58,14 @@ UPDATE task_runs
 HISTORY: Final = """
 SELECT * FROM task_runs WHERE task_id = :task_id ORDER BY claimed_ms DESC, run_id LIMIT :count
 """
-PRUNE: Final = "DELETE FROM task_runs WHERE ended_ms < :before_ms"
+PRUNE: Final = """
+DELETE FROM task_runs
+ WHERE run_id IN (SELECT run_id FROM task_runs AS r
+                   WHERE r.ended_ms < :before_ms
+                     AND NOT EXISTS (SELECT 1 FROM agents AS a
+                                      WHERE a.agent_id = r.agent_id AND a.ended_ms IS NULL)
+                   LIMIT :count)
+"""
 
 
 def add(tx: Transaction, run: TaskRun) -> bool:
@@ -141,9 +148,9 @@ def write(tx: Transaction, run: TaskRun, *, was: RunStatus) -> bool:
     return changed.rowcount == 1
 
 
-def prune(tx: Transaction, *, before: datetime) -> int:
-    """Forget runs that ended before that instant; how many that were."""
-    return tx.execute(PRUNE, {"before_ms": to_ms(before)}).rowcount
+def prune(tx: Transaction, *, before: datetime, count: int) -> int:
+    """Forget at most `count` runs that ended before and whose agents do not live; how many."""
+    return tx.execute(PRUNE, {"before_ms": to_ms(before), "count": count}).rowcount
 
 
 async def history(reader: Reader, task_id: TaskId, *, count: int) -> list[TaskRun]:

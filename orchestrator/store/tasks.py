@@ -30,8 +30,16 @@ UPDATE tasks
    SET title = :title, prompt = :prompt, kind = :kind, schedule_value = :schedule_value,
        timezone = :timezone, context_mode = :context_mode, catch_up = :catch_up, notify = :notify,
        status = :status, rights = :rights, next_run_ms = :next_run_ms, failures = :failures,
-       last_run_ms = :last_run_ms, last_status = :last_status, paused_why = :paused_why
+       last_run_ms = :last_run_ms, last_status = :last_status, paused_why = :paused_why,
+       ended_ms = CASE WHEN :status IN ('completed', 'cancelled') THEN coalesce(ended_ms, :at_ms) END
  WHERE task_id = :task_id AND status = :was
+"""
+PRUNE: Final = """
+DELETE FROM tasks
+ WHERE task_id IN (SELECT task_id FROM tasks AS t
+                    WHERE t.ended_ms < :before_ms
+                      AND NOT EXISTS (SELECT 1 FROM task_runs AS r WHERE r.task_id = t.task_id)
+                    LIMIT :count)
 """
 GET: Final = "SELECT * FROM tasks WHERE task_id = :task_id"
 BY_ALIAS: Final = "SELECT * FROM tasks WHERE folder = :folder AND alias = :alias"
@@ -69,9 +77,15 @@ def add(tx: Transaction, task: Task) -> None:
     )
 
 
-def write(tx: Transaction, task: Task, *, was: TaskStatus) -> bool:
-    """Write what may change of a task, if its status still is `was`."""
-    return tx.execute(WRITE, {**_changeable(task), "was": was.value}).rowcount == 1
+def write(tx: Transaction, task: Task, *, was: TaskStatus, at: datetime) -> bool:
+    """Write what may change of a task, if its status still is `was`. at: its end, if it is over by that."""
+    parameters = {**_changeable(task), "was": was.value, "at_ms": to_ms(at)}
+    return tx.execute(WRITE, parameters).rowcount == 1
+
+
+def prune(tx: Transaction, *, before: datetime, count: int) -> int:
+    """Forget at most `count` tasks that were over before and of whose runs none is known; how many."""
+    return tx.execute(PRUNE, {"before_ms": to_ms(before), "count": count}).rowcount
 
 
 def get(tx: Transaction, task_id: str) -> Task | None:

@@ -28,8 +28,10 @@ UPDATE trees SET status = 'terminated', ended_ms = :at_ms WHERE tree_id = :tree_
 """
 PRUNE: Final = """
 DELETE FROM trees
- WHERE ended_ms < :before_ms
-   AND NOT EXISTS (SELECT 1 FROM agents AS a WHERE a.tree_id = trees.tree_id)
+ WHERE tree_id IN (SELECT tree_id FROM trees AS t
+                    WHERE t.ended_ms < :before_ms
+                      AND NOT EXISTS (SELECT 1 FROM agents AS a WHERE a.tree_id = t.tree_id)
+                    LIMIT :count)
 """
 
 
@@ -74,9 +76,9 @@ def end(tx: Transaction, tree_id: TreeId, *, at: datetime) -> bool:
     return tx.execute(END, {"tree_id": tree_id, "at_ms": to_ms(at)}).rowcount == 1
 
 
-def prune(tx: Transaction, *, before: datetime) -> None:
-    """Forget trees that ended before `before` and have no agent any more."""
-    tx.execute(PRUNE, {"before_ms": to_ms(before)})
+def prune(tx: Transaction, *, before: datetime, count: int) -> int:
+    """Forget at most `count` trees that ended before `before` and have no agent any more; how many."""
+    return tx.execute(PRUNE, {"before_ms": to_ms(before), "count": count}).rowcount
 
 
 def _tree(row: sqlite3.Row) -> Tree:

@@ -56,7 +56,9 @@ SELECT folder, agent_id, turn_id, min(at_ms) AS began_ms, min(provider) AS provi
  LIMIT :count
 """
 FOLDERS: Final = "SELECT DISTINCT folder FROM usage ORDER BY folder"
-PRUNE: Final = "DELETE FROM usage WHERE at_ms < :before_ms"
+PRUNE: Final = """
+DELETE FROM usage WHERE id IN (SELECT id FROM usage WHERE at_ms < :before_ms LIMIT :count)
+"""
 
 
 def add(tx: Transaction, call: UsedCall) -> None:
@@ -166,6 +168,6 @@ async def folders(reader: Reader) -> list[GroupFolder]:
     return [GroupFolder(row["folder"]) for row in await reader.all(FOLDERS)]
 
 
-def prune(tx: Transaction, *, before: datetime) -> int:
-    """Forget calls made before; how many."""
-    return tx.execute(PRUNE, {"before_ms": to_ms(before)}).rowcount
+def prune(tx: Transaction, *, before: datetime, count: int) -> int:
+    """Forget at most `count` calls that were made before; how many."""
+    return tx.execute(PRUNE, {"before_ms": to_ms(before), "count": count}).rowcount

@@ -19,13 +19,13 @@ EVENTS_KEPT: Final = 5_000
 _MIB: Final = 1024**2
 _CLERK: Final = b"orchestrator.ipc.clerk"
 _BY_MESSAGES: Final = "grows with the messages: kept keep_messages_days (a day at least)"
-_BY_TASKS: Final = "grows with the tasks: their history is kept"
+_BY_TASKS: Final = "grows with the tasks: kept keep_messages_days after their end (a day at least)"
 _BY_REPLIES: Final = "grows with the box requests for an hour, then flat"
 _BY_BOXES: Final = "grows: replies for an hour, a thousand acks a chat, then flat"
 _OF_TABLES: Final = {
     "messages": _BY_MESSAGES,
     "outbox": _BY_MESSAGES,
-    "turns": "grows with the turns: kept until 30 days after their agent's end",
+    "turns": "grows with the turns: kept 30 days",
     "tasks": _BY_TASKS,
     "requests": _BY_REPLIES,
     "event_log": f"up to {EVENTS_KEPT:,} and those of ten minutes, and those for the audit",

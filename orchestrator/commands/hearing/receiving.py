@@ -44,6 +44,8 @@ from orchestrator.store.transaction import Transaction
 
 _log = structlog.get_logger(__name__)
 
+REFUSED_INCIDENTS: Final = "message-refused:"
+UNREGISTERED_INCIDENTS: Final = "unregistered:"
 _ECHO_WAIT_S: Final = 30.0
 """So long an own-number message waits for a text in flight that it may be the echo of."""
 
@@ -97,7 +99,7 @@ def _refusal(message: InboundMessage) -> InvalidRequest | None:
 def _warn_refused(tx: Transaction, message: InboundMessage, channel: str, why: str, at: datetime) -> None:
     """Say it once a chat, and count; a chat whose own id is off counts as its channel."""
     chat = message.chat_jid if is_network_id(message.chat_jid) else channel
-    count, _ = notices.count_one(tx, f"refused:{chat}", at=at)
+    count, _ = notices.count_one(tx, f"{REFUSED_INCIDENTS}{chat}", at=at)
     if count == 1:
         _log.warning("message.refused", chat=chat, channel=channel, why=why)
 
@@ -191,7 +193,7 @@ def _cleaned(message: InboundMessage) -> InboundMessage:
 
 
 def _warn_unregistered(tx: Transaction, message: InboundMessage, channel: str, at: datetime) -> None:
-    count, _ = notices.count_one(tx, f"unregistered:{message.chat_jid}", at=at)
+    count, _ = notices.count_one(tx, f"{UNREGISTERED_INCIDENTS}{message.chat_jid}", at=at)
     if count == 1:
         _log.warning(
             "chat.not_registered",

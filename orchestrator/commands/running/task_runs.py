@@ -48,12 +48,12 @@ def claim_due(tx: Transaction, services: Services, *, at: datetime) -> bool:
 
 def _claim_task(tx: Transaction, services: Services, task: Task, *, at: datetime) -> None:
     if groups.by_folder(tx, task.group) is None:
-        _pause_for_good_reason(tx, task, TaskEvent.GROUP_GONE, _why_gone(task.group))
+        _pause_for_good_reason(tx, task, TaskEvent.GROUP_GONE, _why_gone(task.group), at=at)
         return
     try:
         schedule = read_schedule(task.kind, task.schedule_value, zone=known_zone(task.timezone))
     except InvalidSchedule as error:  # the tz database lost the zone, or an older version stored it
-        _pause_for_good_reason(tx, task, TaskEvent.UNREADABLE, error.message)
+        _pause_for_good_reason(tx, task, TaskEvent.UNREADABLE, error.message, at=at)
         _tell(tx, services, task, Say.TASK_UNREADABLE, f"unreadable:{at.timestamp():.0f}", at=at)
         return
     plan = due_runs(task, schedule, now=at, grace=_grace(services))
@@ -63,7 +63,7 @@ def _claim_task(tx: Transaction, services: Services, task: Task, *, at: datetime
         _tell(tx, services, task, Say.TASK_MISSED, f"missed:{plan.missed[-1].timestamp():.0f}", at=at)
     is_over = plan.next_run_at is None and not plan.runs and not still_runs
     status = TASK.after(task.status, TaskEvent.RAN_LAST) if is_over else task.status
-    tasks.write(tx, replace(task, next_run_at=plan.next_run_at, status=status), was=task.status)
+    tasks.write(tx, replace(task, next_run_at=plan.next_run_at, status=status), was=task.status, at=at)
 
 
 def _keep_slots(tx: Transaction, task: Task, plan: DuePlan, *, still_runs: bool, at: datetime) -> None:
@@ -83,7 +83,7 @@ def pause_tasks_of_gone_group(tx: Transaction, folder: GroupFolder, *, at: datet
         for run in task_runs.claimed_of_task(tx, task.task_id):
             pass_over(tx, run, why=_why_gone(folder), at=at)
         if task.status is TaskStatus.ACTIVE:
-            _pause_for_good_reason(tx, task, TaskEvent.GROUP_GONE, _why_gone(folder))
+            _pause_for_good_reason(tx, task, TaskEvent.GROUP_GONE, _why_gone(folder), at=at)
 
 
 def stop_runs(
@@ -118,9 +118,9 @@ def pass_over(tx: Transaction, run: TaskRun, *, why: str, at: datetime) -> None:
     task_runs.write(tx, replace(run, status=status, ended_at=at, error=why), was=run.status)
 
 
-def _pause_for_good_reason(tx: Transaction, task: Task, event: TaskEvent, why: str) -> None:
+def _pause_for_good_reason(tx: Transaction, task: Task, event: TaskEvent, why: str, *, at: datetime) -> None:
     paused = replace(task, status=TASK.after(task.status, event), paused_why=why)
-    tasks.write(tx, paused, was=task.status)
+    tasks.write(tx, paused, was=task.status, at=at)
     tx.wake(Topic.SNAPSHOTS)
 
 
@@ -335,7 +335,7 @@ def _note_end(tx: Transaction, services: Services, run: TaskRun, *, at: datetime
         last_run_at=run.started_at,
         last_status=run.status,
     )
-    tasks.write(tx, changed, was=task.status)
+    tasks.write(tx, changed, was=task.status, at=at)
     tx.wake(Topic.SNAPSHOTS)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, Final
 
 from orchestrator.commands.command import Command, Context
@@ -98,7 +99,7 @@ def update_task(tx: Transaction, context: Context, request: UpdateTask) -> Mappi
             kind, value, zone=zone, now=context.at, min_interval_ms=_min_interval_ms(context.services)
         )
         changed = replace(changed, next_run_at=first_run(schedule, now=context.at), failures=0)
-    _write(tx, changed, was=task.status)
+    _write(tx, changed, was=task.status, at=context.at)
     return task_view(changed, reader=context.caller)
 
 
@@ -106,7 +107,8 @@ def pause_task(tx: Transaction, context: Context, request: PauseTask) -> Mapping
     """Let a task rest: no run begins; one under way goes on. One that rests already stays as it is."""
     task = _own_task(tx, context, request)
     if task.status is TaskStatus.ACTIVE:
-        task = _write(tx, replace(task, status=TASK.after(task.status, TaskEvent.PAUSED)), was=task.status)
+        paused = replace(task, status=TASK.after(task.status, TaskEvent.PAUSED))
+        task = _write(tx, paused, was=task.status, at=context.at)
     run = task_runs.started_of_task(tx, task.task_id)
     return (
         task_view(task, reader=context.caller)
@@ -136,7 +138,7 @@ def resume_task(tx: Transaction, context: Context, request: ResumeTask) -> Mappi
             failures=0,
             paused_why=None,
         )
-        task = _write(tx, resumed, was=task.status)
+        task = _write(tx, resumed, was=task.status, at=context.at)
     return task_view(task, reader=context.caller)
 
 
@@ -154,7 +156,7 @@ def cancel_task(tx: Transaction, context: Context, request: CancelTask) -> Mappi
     task = _own_task(tx, context, request)
     if task.status in (TaskStatus.ACTIVE, TaskStatus.PAUSED):
         ended = replace(task, status=TASK.after(task.status, TaskEvent.CANCELLED), next_run_at=None)
-        task = _write(tx, ended, was=task.status)
+        task = _write(tx, ended, was=task.status, at=context.at)
     caller = context.caller
     spare = caller.agent_id if isinstance(caller, AgentCaller) else None
     stopped = stop_runs(tx, context.services, task, spare=spare, at=context.at)
@@ -281,8 +283,8 @@ def _min_interval_ms(services: Services) -> int:
     return int(services.settings.tasks.min_interval_s * 1000)
 
 
-def _write(tx: Transaction, task: Task, *, was: TaskStatus) -> Task:
-    tasks.write(tx, task, was=was)
+def _write(tx: Transaction, task: Task, *, was: TaskStatus, at: datetime) -> Task:
+    tasks.write(tx, task, was=was, at=at)
     _woken(tx)
     return task
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from orchestrator.commands.keeping.retention import prune_rows
 from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.core.wording import ENGLISH, Say
-from orchestrator.engine.housekeeping import Housekeeping
 from orchestrator.settings.tree import AssistantSettings, BoundSettings, Settings
 from orchestrator.store import messages
 from tests.edges.commands.conftest import Desk
@@ -89,7 +89,7 @@ async def test_it_is_silent_until_the_hour_is_over_and_then_counts_anew(desk: De
 async def test_the_count_and_the_silence_survive_a_restart_for_they_are_rows(desk: Desk) -> None:
     bound(desk, sender=1)
     await call(desk, "a-1", "a-2")
-    await desk.run(Housekeeping(desk.services).prune)
+    await prune_rows(desk.services)
 
     bound(desk, sender=1)
     await call(desk, "a-3")
@@ -103,7 +103,7 @@ async def test_what_is_over_leaves_no_row(desk: Desk) -> None:
     await call(desk, "a-1", "a-2")
 
     desk.clock.advance(HOUR_S + 1)
-    await desk.run(Housekeeping(desk.services).prune)
+    await prune_rows(desk.services)
 
     assert await desk.run(lambda tx: tx.all("SELECT 1 FROM notices WHERE incident LIKE 'bound:%'")) == []
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import structlog.testing
 
+from orchestrator.commands.hearing.receiving import REFUSED_INCIDENTS
 from orchestrator.commands.saying.delivery import claim_next, note_sent, note_unknown
 from orchestrator.contracts.errors import InvalidRequest
 from orchestrator.contracts.ids import Jid, MessageId
@@ -106,9 +107,9 @@ async def test_refused_messages_are_warned_of_once_a_chat_and_counted(desk: Desk
     )
     assert [each["chat"] for each in logs if each["event"] == "message.refused"] == [CHAT, OTHER_CHAT, "test"]
     assert {row["incident"]: row["count"] for row in rows} == {
-        f"refused:{CHAT}": 2,
-        f"refused:{OTHER_CHAT}": 1,
-        "refused:test": 2,
+        f"{REFUSED_INCIDENTS}{CHAT}": 2,
+        f"{REFUSED_INCIDENTS}{OTHER_CHAT}": 1,
+        f"{REFUSED_INCIDENTS}test": 2,
     }
 
 

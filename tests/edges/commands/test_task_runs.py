@@ -153,7 +153,7 @@ async def test_the_status_of_the_task_is_read_again_when_its_run_begins(
         await bench.desk.run(lambda tx: tx.execute("UPDATE task_runs SET planned_ms = NULL"))
     (work,) = await bench.waiting()
     now = replace(await bench.task(), status=status)
-    await bench.desk.run(lambda tx: tasks.write(tx, now, was=made.status))
+    await bench.desk.run(lambda tx: tasks.write(tx, now, was=made.status, at=bench.desk.now))
 
     held, first = await bench.try_start(work)
 
@@ -167,7 +167,7 @@ async def test_a_run_has_the_words_and_the_rights_that_its_task_has_when_it_begi
     await bench.claim(after_s=HOUR_S)
     (work,) = await bench.waiting()
     now = replace(await bench.task(), prompt="Sell the plants", rights=Rights.BOT)
-    await bench.desk.run(lambda tx: tasks.write(tx, now, was=made.status))
+    await bench.desk.run(lambda tx: tasks.write(tx, now, was=made.status, at=bench.desk.now))
 
     held, first = await bench.try_start(work)
 

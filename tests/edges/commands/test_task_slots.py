@@ -52,7 +52,7 @@ async def test_a_slot_is_never_claimed_twice_even_when_the_clock_is_set_back(ben
     made = await bench.add()
     await bench.run_once()
     again = replace(await bench.task(), next_run_at=made.next_run_at)
-    await bench.desk.run(lambda tx: tasks.write(tx, again, was=TaskStatus.ACTIVE))
+    await bench.desk.run(lambda tx: tasks.write(tx, again, was=TaskStatus.ACTIVE, at=bench.desk.now))
 
     await bench.claim()
 

@@ -10,6 +10,7 @@ from orchestrator.contracts.ids import AgentId, BoxName, TurnId
 from orchestrator.contracts.records.agents import AgentStatus, EndReason, Turn, TurnOutcome
 from orchestrator.contracts.wire.container_io import TurnError, Usage
 from orchestrator.store import agents, messages
+from orchestrator.store.agent_pruning import prune_agents
 from orchestrator.store.database import Database
 from orchestrator.store.transaction import Transaction
 from tests.support.store_rows import CHAT, NOON, add_message, agent
@@ -170,9 +171,9 @@ async def test_an_old_agent_is_forgotten_with_its_turns_unless_it_still_holds_a_
         messages.dispatch(
             tx, [add_message(tx)], agent_id=AgentId("agent-held"), turn_id=TURN, input_file=None
         )
-        agents.prune(tx, before=NOON)
+        assert prune_agents(tx, before=NOON, count=9) == 0
         assert len(tx.all("SELECT * FROM agents")) == 3
-        agents.prune(tx, before=NOON + timedelta(seconds=1))
+        assert prune_agents(tx, before=NOON + timedelta(seconds=1), count=9) == 1
 
     await db.run(body)
 

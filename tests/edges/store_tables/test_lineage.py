@@ -18,6 +18,7 @@ from orchestrator.contracts.records.spawns import (
     WaitFor,
 )
 from orchestrator.store import agents, lineage, spawns, trees, waits
+from orchestrator.store.agent_pruning import prune_agents
 from orchestrator.store.database import Database
 from orchestrator.store.migrate import shipped_migrations
 from orchestrator.store.transaction import Transaction
@@ -183,9 +184,9 @@ async def test_what_is_forgotten_of_agents_is_forgotten_of_their_spawns_and_tree
             )
         trees.end(tx, TREE, at=NOON)
 
-    def prune(tx: Transaction) -> None:
-        for each in (agents, spawns, trees):
-            each.prune(tx, before=later)
+    def prune(tx: Transaction) -> list[int]:
+        steps = (prune_agents, prune_agents, prune_agents, trees.prune)
+        return [step(tx, before=later, count=9) for step in steps]
 
     def left(tx: Transaction) -> list[int]:
         tables = ("agents", "spawns", "trees")
@@ -193,17 +194,31 @@ async def test_what_is_forgotten_of_agents_is_forgotten_of_their_spawns_and_tree
 
     await db.run(body)
     before = await db.run(left)
-    await db.run(prune)
+    gone = await db.run(prune)
 
     assert before == [2, 1, 1]
+    assert gone == [1, 1, 0, 1], "the child first"
     assert await db.run(left) == [0, 0, 0]
 
 
-async def test_a_spawn_is_kept_as_long_as_its_agent_is(db: Database) -> None:
-    await db.run(add_family)
+async def test_who_started_somebody_is_known_as_long_as_he_is(db: Database) -> None:
+    def body(tx: Transaction) -> int:
+        add_family(tx)
+        agents.end(
+            tx,
+            ROOT,
+            was=AgentStatus.STARTING,
+            now=AgentStatus.LOST,
+            at=NOON,
+            exit_code=None,
+            reason=EndReason.STOPPED,
+        )
+        return prune_agents(tx, before=NOON + timedelta(days=400), count=9)
 
-    await db.run(lambda tx: spawns.prune(tx, before=NOON + timedelta(days=400)))
+    gone = await db.run(body)
 
+    assert gone == 0
+    assert await db.run(lambda tx: [each.agent_id for each in lineage.ancestors(tx, CHILD)]) == [ROOT, CHILD]
     assert await db.run(lambda tx: spawns.get(tx, CHILD)) is not None
 
 

@@ -255,9 +255,9 @@ async def test_pruning_takes_only_old_texts_whose_fate_is_known(db: Database) ->
     def body(tx: Transaction) -> int:
         for status in OutboxStatus:
             put(tx, status.value, key=status.value, status=status)
-        return outbox.prune(tx, before=NOON + timedelta(seconds=1))
+        return outbox.prune(tx, before=NOON + timedelta(seconds=1), after=0, count=9).removed
 
-    early = await db.run(lambda tx: outbox.prune(tx, before=NOON))
+    early = await db.run(lambda tx: outbox.prune(tx, before=NOON, after=0, count=9).removed)
     gone = await db.run(body)
 
     left = await db.run(lambda tx: [row["text"] for row in tx.all("SELECT text FROM outbox ORDER BY id")])

@@ -144,7 +144,7 @@ async def test_an_answer_is_forgotten_only_when_it_is_old_and_its_file_gone(db: 
             key = replace(KEY, name=name)
             add(tx, key, request_id=name, at_s=at_s)
             requests.close(tx, key)
-        requests.prune(tx, before=NOON + timedelta(seconds=60))
+        requests.prune(tx, before=NOON + timedelta(seconds=60), count=9)
 
     await db.run(body)
 

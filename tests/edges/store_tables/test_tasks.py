@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from orchestrator.contracts.records.tasks import (
 )
 from orchestrator.store import task_runs, tasks
 from orchestrator.store.database import Database
+from orchestrator.store.migrate import shipped_migrations
 from orchestrator.store.transaction import Transaction
 from tests.support.store_rows import NOON
 from tests.support.task_rows import task
@@ -75,7 +77,7 @@ async def test_everything_that_may_change_of_a_task_is_written(db: Database) -> 
 
     def body(tx: Transaction) -> bool:
         tasks.add(tx, made)
-        return tasks.write(tx, changed, was=TaskStatus.ACTIVE)
+        return tasks.write(tx, changed, was=TaskStatus.ACTIVE, at=NOON)
 
     assert await db.run(body)
     assert await db.run(lambda tx: tasks.get(tx, "task-1")) == changed
@@ -84,7 +86,7 @@ async def test_everything_that_may_change_of_a_task_is_written(db: Database) -> 
 async def test_a_task_that_has_moved_meanwhile_is_not_written(db: Database) -> None:
     def body(tx: Transaction) -> bool:
         tasks.add(tx, task(status=TaskStatus.CANCELLED))
-        return tasks.write(tx, task(title="Cat"), was=TaskStatus.ACTIVE)
+        return tasks.write(tx, task(title="Cat"), was=TaskStatus.ACTIVE, at=NOON)
 
     assert not await db.run(body)
     assert await db.run(lambda tx: tasks.get(tx, "task-1")) == task(status=TaskStatus.CANCELLED)
@@ -221,7 +223,7 @@ async def test_the_history_is_the_newest_first_and_old_runs_are_forgotten(db: Da
             at = NOON + timedelta(hours=hours)
             task_runs.add(tx, run(f"run-{hours}", planned_at=at, claimed_at=at, ended_at=at))
         task_runs.add(tx, run("open", planned_at=None))
-        return task_runs.prune(tx, before=NOON + timedelta(hours=2))
+        return task_runs.prune(tx, before=NOON + timedelta(hours=2), count=9)
 
     assert await db.run(body) == 2
     async with db.reader() as reader:
@@ -230,3 +232,35 @@ async def test_the_history_is_the_newest_first_and_old_runs_are_forgotten(db: Da
 
     assert [each.run_id for each in found] == ["run-3", "run-2"]
     assert {each.run_id for each in everything} == {"run-3", "run-2", "open"}
+
+
+async def test_tasks_that_were_over_in_an_older_store_ended_when_they_were_last_heard_of(
+    tmp_path: Path,
+) -> None:
+    path, backups = tmp_path / "store.db", tmp_path / "backups"
+    before = [step for step in shipped_migrations() if step.number <= 17]
+    old = await Database.open(path, backups=backups, on_wake=None, migrations=before)
+    sql = (
+        "INSERT INTO tasks (task_id, folder, chat_jid, title, prompt, kind, schedule_value, timezone, notify,"
+        " context_mode, catch_up, rights, status, created_ms, last_run_ms)"
+        " VALUES (?, 'f', 'c', 't', 'p', 'once', '', 'UTC', 1, 'group', 'latest', 'operator', ?, 5, ?)"
+    )
+    runs = (
+        "INSERT INTO task_runs (run_id, task_id, status, claimed_ms, due_ms, ended_ms)"
+        " VALUES ('r', 'ran', 'succeeded', 6, 6, 9)"
+    )
+    rows = [("never", "cancelled", None), ("ran", "completed", 7), ("began", "completed", 8)]
+    await old.run(lambda tx: tx.execute_many(sql, [*rows, ("rests", "paused", 8)]))
+    await old.run(lambda tx: tx.execute(runs))
+    await old.close()
+
+    opened = await Database.open(path, backups=backups, on_wake=None)
+    found = await opened.run(lambda tx: tx.all("SELECT task_id, ended_ms FROM tasks"))
+    await opened.close()
+
+    assert {row["task_id"]: row["ended_ms"] for row in found} == {
+        "never": 5,
+        "ran": 9,
+        "began": 8,
+        "rests": None,
+    }
