@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from orchestrator.commands.chat_views import ChatView, chat_position, chat_view, group_of_chat
 from orchestrator.commands.hearing.judging import may_set_off
 from orchestrator.commands.services import Services
-from orchestrator.commands.views import ChatView, chat_position, chat_view, group_of_chat
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.groups import TriggerPosition
 from orchestrator.contracts.records.messages import SpooledFile, TextSource

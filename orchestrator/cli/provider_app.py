@@ -13,7 +13,7 @@ Name = Annotated[str, typer.Argument(help="Its name, as the list shows it.")]
 @provider_app.command("list")
 def provider_list(home: Home = None, as_json: AsJson = False) -> None:
     """List the providers, each with its model, its upstream, and whether its credential is set."""
-    from orchestrator.cli.agents import list_all
+    from orchestrator.cli.agent_check import list_all
 
     list_all(home, as_json=as_json)
 

@@ -14,7 +14,7 @@ import httpx
 import structlog
 
 from orchestrator.app.parts import SystemClock
-from orchestrator.cli.agents import secrets_of
+from orchestrator.cli.agent_check import secrets_of
 from orchestrator.cli.findings import Finding, Health, broken, doubtful, well
 from orchestrator.cli.home import Home, open_home
 from orchestrator.commands.setup.definitions import load_providers

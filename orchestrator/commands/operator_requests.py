@@ -1,4 +1,4 @@
-"""What the operator asks of tasks by HTTP or the command line: the requests of boxes, and what to look at."""
+"""What the operator asks by HTTP or the command line as a box would, of tasks; and what he looks at."""
 
 import asyncio
 from collections.abc import Mapping

@@ -1,5 +1,7 @@
-"""Where a spawned agent works: in its parent's workspace read-only, over that what it may write, its
-own scratch and home. Source: agents.md section 2.
+"""The directories that a spawned agent works in, and its definition, narrowed.
+
+Its parent's workspace is read-only, with what it may write over it; scratch and home are its own.
+Source: agents.md section 2.
 """
 
 import asyncio

@@ -68,7 +68,7 @@ class GroupQueue:
             max_live=queue.max_live,
         )
         for key in decision.close:
-            self._spawn(self._runs[key].follow_ups.close(), f"close {key}")
+            self._begin(self._runs[key].follow_ups.close(), f"close {key}")
         for key in decision.feed:
             self._go_on(self._runs[key], works[key])
         if not decision.start:
@@ -84,9 +84,9 @@ class GroupQueue:
         if work.spawned is not None:
             return  # it runs already
         if work.task is None:
-            self._spawn(run.follow_ups.feed(), f"feed {work.key}")
+            self._begin(run.follow_ups.feed(), f"feed {work.key}")
         elif not run.state.clock.is_busy:
-            self._spawn(run.follow_ups.close(), f"close {work.key} for a task")
+            self._begin(run.follow_ups.close(), f"close {work.key} for a task")
 
     async def stop_chat(self, chat: Jid) -> StopReach:
         """Stop all agents at work in this chat, those of tasks too; waits for their burial, within bounds."""
@@ -130,7 +130,7 @@ class GroupQueue:
 
     def begin_stop(self, agents: Sequence[AgentId], reason: StopReason) -> None:
         """As `stop_agents`, without waiting for it."""
-        self._spawn(self._stop_later(agents, reason), f"stop {', '.join(agents)}")
+        self._begin(self._stop_later(agents, reason), f"stop {', '.join(agents)}")
 
     async def _stop_later(self, agents: Sequence[AgentId], reason: StopReason) -> None:
         for outcome in await self.stop_agents(agents, reason):
@@ -161,7 +161,7 @@ class GroupQueue:
         _log.error("box.violated", box=box, why=sentence)
         if run is not None:
             run.state.stop(DeathCause.VIOLATED)
-            self._spawn(self._tell_of_violation(run, sentence), f"tell {box}")
+            self._begin(self._tell_of_violation(run, sentence), f"tell {box}")
 
     def stop_group(self, group: GroupFolder) -> bool:
         """Tell all agents of a group whose files take too much room to stop; False if it has none."""
@@ -219,7 +219,7 @@ class GroupQueue:
 
     def _own(self, run: AgentRun, key: str) -> None:
         self._runs[key] = run
-        self._spawn(self._run_to_end(run, key), f"agent of {key}")
+        self._begin(self._run_to_end(run, key), f"agent of {key}")
 
     async def _tell_no_room(self, chats: Sequence[Jid]) -> None:
         services, at = self._services, self._services.clock.now()
@@ -244,7 +244,7 @@ class GroupQueue:
             services, lambda tx: note_violation(tx, services, state.group, state.agent_id, sentence, at=at)
         )
 
-    def _spawn(self, work: Coroutine[None, None, None], name: str) -> None:
+    def _begin(self, work: Coroutine[None, None, None], name: str) -> None:
         assert self._tasks is not None
         self._tasks.create_task(work, name=name)
 

@@ -292,7 +292,10 @@ class Settings(BaseSettings):
     still_working_s: Number = Field(120, ge=1, le=86_400, description="silence after which the chat is told")
     typing_renew_s: Number = Field(4, ge=0.5, le=60, description="the typing indicator is renewed so often")
     keep_messages_days: Whole = Field(
-        365, ge=1, le=36_500, description="settled messages, and tasks that are over, are kept so long"
+        365,
+        ge=1,
+        le=36_500,
+        description="settled messages, texts sent, tasks that are over, runs and usage are kept so long",
     )
     disk_floor_bytes: Whole = Field(500 * MIB, ge=0, le=1024**5, description="below this no agent starts")
 

@@ -15,8 +15,8 @@ from orchestrator.commands.groups.groups import (
     show_group,
 )
 from orchestrator.commands.hearing.sender_rules import SenderRulesView, show_sender_rules
+from orchestrator.commands.running.running_view import RunningView, running_view
 from orchestrator.commands.services import Services
-from orchestrator.commands.views import StatusView, status_view
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.groups import Group, TriggerPosition
@@ -47,9 +47,9 @@ def manage_routes(services: Services, known_caller: Callable[..., Awaitable[Oper
     Known = Annotated[OperatorCaller, Depends(known_caller)]
 
     @router.get("/status")
-    async def get_status() -> StatusView:
+    async def get_status() -> RunningView:
         """Groups, running agents, and what waits."""
-        return await status_view(services)
+        return await running_view(services)
 
     @router.get("/groups")
     async def get_groups() -> list[Group]:

@@ -26,7 +26,7 @@ from orchestrator.store.transaction import Transaction
 
 _log = structlog.get_logger(__name__)
 
-DOOR: Final = AgentId("new-chat")
+_NEW_CHAT: Final = AgentId("new-chat")
 """In the place of an agent that asks. No agent has this id, so that what a chat calls itself, quoted, has
 the rights of a stranger."""
 _MET: Final = "new-chat:"
@@ -49,7 +49,7 @@ def meet_chats(
     fresh = [chat for chat in unknown if notices.count_one(tx, f"{_MET}{chat.jid}", at=at)[0] == 1]
     if wanted == "on":
         return [_register(tx, services, chat, taken, at) for chat in fresh]
-    waiting = [each for each in proposals.open_of_group(tx, main.folder) if each.agent_id == DOOR]
+    waiting = [each for each in proposals.open_of_group(tx, main.folder) if each.agent_id == _NEW_CHAT]
     room = max(0, MAX_OPEN - len(waiting))
     for chat in fresh[:room]:
         _ask(tx, services, main, chat, taken, at)
@@ -81,7 +81,7 @@ def _folder(tx: Transaction, chat: Chat, taken: Collection[str]) -> str:
 
 def _asked_for(tx: Transaction) -> set[str]:
     """Folders that chats which wait for an operator's word would get."""
-    found = (each for each in proposals.all_open(tx) if each.agent_id == DOOR)
+    found = (each for each in proposals.all_open(tx) if each.agent_id == _NEW_CHAT)
     return {from_json(RegisterGroup, each.request).folder for each in found}
 
 
@@ -95,7 +95,7 @@ def _register(tx: Transaction, services: Services, chat: Chat, taken: Collection
         what=Say.CHAT_MET,
         incident=f"{_MET}{chat.jid}:{at.timestamp():.3f}",
         at=at,
-        words_of=DOOR,
+        words_of=_NEW_CHAT,
         name=group.name,
         trigger=group.trigger,
         folder=group.folder,
@@ -115,7 +115,7 @@ def _ask(
     proposal = proposals.add(
         tx,
         caller=AgentCaller(
-            agent_id=DOOR, box=group_box(main.folder), group=main.folder, chat_jid=main.jid, is_main=True
+            agent_id=_NEW_CHAT, box=group_box(main.folder), group=main.folder, chat_jid=main.jid, is_main=True
         ),
         command="register_group",
         request=to_json(request),
@@ -133,7 +133,7 @@ def _ask(
         alert=Say.CHAT_ALERT,
         incident=f"proposal:{proposal.number}",
         at=at,
-        words_of=DOOR,
+        words_of=_NEW_CHAT,
         number=proposal.number,
         name=request.name,
         trigger=request.trigger_pattern,

@@ -5,5 +5,5 @@
 a task's run, `holds` what waits for the end of a failure that is not its own. `stopping` ends agents,
 `burial` is what a dead one leaves, by its `remains`; of a spawned one `results` takes the texts,
 `spawned_burial` puts together what came of it, and `restarts` says whether it is started again. `reserved`
-ends those that nobody starts any more.
+ends those that nobody starts any more. `running_view` shows what runs and waits.
 """

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from orchestrator.commands.agents.event_writing import note_said
 from orchestrator.commands.running.turns import PairKey, count_pair
 from orchestrator.contracts.ids import AgentId
-from orchestrator.contracts.records.agents import Agent, AgentKind, AgentStatus
+from orchestrator.contracts.records.agents import Agent, AgentStatus
 from orchestrator.contracts.records.spawns import SpawnRecord
 from orchestrator.store import lineage, spawn_texts, spawns, waits
 from orchestrator.store.transaction import Transaction
@@ -40,7 +40,7 @@ def writers_beside(
             continue
         if theirs is not None:
             places = _places(theirs.workspace, theirs.writable_paths, whole=theirs.is_own_workspace)
-        elif each.group == agent.group and each.kind is not AgentKind.PEER:
+        elif each.group == agent.group:
             places = _places(group_workspace, (), whole=True)
         else:
             continue

@@ -1,4 +1,4 @@
-"""Where a spawned agent works: its workspace on the host, and what it may write there.
+"""What a wish for a spawn names of the host: the workspace, and what may be written there.
 
 Looked up outside of the store; what is allowed by the operator's list is the transaction's to say.
 Source: agents.md section 2.

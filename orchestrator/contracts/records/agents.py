@@ -24,11 +24,10 @@ class AgentStatus(StrEnum):
 
 
 class AgentKind(StrEnum):
-    """What an agent is for: one piece of work, a conversation, or one that was started elsewhere."""
+    """What an agent is for: one piece of work, or a conversation."""
 
     JOB = "job"
     SESSION = "session"
-    PEER = "peer"
 
 
 class EndReason(StrEnum):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.agents import secrets_of
+from orchestrator.cli.agent_check import secrets_of
 from orchestrator.cli.home import open_home
 from orchestrator.cli.provider_checks import check
 from orchestrator.commands.setup.secrets import set_secret

@@ -1,8 +1,8 @@
 """What people are told when files take too much room: once when it begins, once when it is over."""
 
+from orchestrator.commands.chat_views import chat_view
 from orchestrator.commands.hearing.chat_texts import status_text
 from orchestrator.commands.usage import dir_budgets
-from orchestrator.commands.views import chat_view
 from orchestrator.contracts.ids import GroupFolder
 from orchestrator.contracts.records.dir_sizes import DirBudget
 from orchestrator.core.dir_budgets import Excess

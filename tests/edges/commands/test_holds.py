@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.commands.chat_views import chat_view
 from orchestrator.commands.running.holds import note_good_start, note_no_room
-from orchestrator.commands.views import chat_view
 from orchestrator.contracts.ids import GroupFolder
 from orchestrator.store import agents
 from orchestrator.store.group_files import give_workspace

@@ -1,7 +1,4 @@
-"""`dovecote agent check` and `dovecote provider list`: what the next start would find.
-
-The words that show and stop agents are in `agent_trees`.
-"""
+"""`dovecote agent check` and `dovecote provider list`: what the next start would find."""
 
 import asyncio
 import json

@@ -1,7 +1,8 @@
 """What people look at."""
 
+from orchestrator.commands.chat_views import chat_position, chat_view
+from orchestrator.commands.running.running_view import running_view
 from orchestrator.commands.saying.delivery import claim_next, note_sent
-from orchestrator.commands.views import chat_position, chat_view, status_view
 from orchestrator.contracts.ids import MessageId
 from orchestrator.contracts.records.messages import OutboxStatus, Receipt, TextSource
 from orchestrator.contracts.wire.container_io import TurnStatus
@@ -127,7 +128,7 @@ async def test_the_status_counts_what_waits_over_all_chats(desk: Desk) -> None:
     await desk.hear("m-2")
     await desk.hear("elsewhere", chat_jid=OTHER_CHAT)
 
-    status = await status_view(desk.services)
+    status = await running_view(desk.services)
 
     assert [each.folder for each in status.groups] == ["family"]
     assert [each.agent_id for each in status.live_agents] == [held.agent_id]

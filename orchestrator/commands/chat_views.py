@@ -1,17 +1,15 @@
-"""What people look at: a chat's texts, and how the whole is doing."""
+"""What the client of a chat looks at: its texts, and what became of its messages."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from orchestrator.commands.running.holds import HOLDING
 from orchestrator.commands.services import Services
 from orchestrator.commands.usage.dir_budgets import FULL
 from orchestrator.contracts.ids import Jid, MessageId
-from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.messages import OutboxItem, StoredMessage
 from orchestrator.core.authority import not_registered
-from orchestrator.store import agents, groups, message_views, notices, outbox
+from orchestrator.store import groups, message_views, notices, outbox
 from orchestrator.store.database import Reader
 
 _TEXTS_AT_ONCE = 100
@@ -47,22 +45,6 @@ class ChatView:
     def is_quiet(self) -> bool:
         """Whether every message has its outcome and every text has left and is in this view."""
         return self.unsettled == 0 and self.outbox_waiting == 0 and len(self.texts) < _TEXTS_AT_ONCE
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatusView:
-    """How the whole is doing, at one moment.
-
-    settled_up_to: by chat, the number of the last message before the first unsettled one. troubles:
-    of each part that is being started again: why.
-    """
-
-    groups: tuple[Group, ...]
-    settled_up_to: Mapping[Jid, int]
-    troubles: Mapping[str, str]
-    live_agents: tuple[Agent, ...]
-    messages_waiting: int
-    texts_waiting: int
 
 
 async def chat_position(services: Services, chat: Jid) -> ChatPosition:
@@ -109,16 +91,3 @@ async def _held_by(reader: Reader, chat: Jid) -> tuple[str, ...]:
     kinds = [*(each.name for each in HOLDING), FULL]
     told = await notices.told(reader, [f"{kind}:{chat}" for kind in kinds])
     return tuple(kind for kind in kinds if f"{kind}:{chat}" in told)
-
-
-async def status_view(services: Services) -> StatusView:
-    """Groups, running agents and what waits."""
-    async with services.db.reader() as reader:
-        return StatusView(
-            groups=tuple(await groups.list_all(reader)),
-            settled_up_to=await message_views.cursors(reader),
-            troubles=dict(services.troubles),
-            live_agents=tuple(await agents.list_live(reader)),
-            messages_waiting=await message_views.count_waiting(reader),
-            texts_waiting=await outbox.count_all_waiting(reader),
-        )
