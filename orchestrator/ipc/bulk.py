@@ -75,7 +75,7 @@ class Bulk:
         task.add_done_callback(partial(self._over, candidates))
 
     async def _run(self, candidates: Sequence[Candidate]) -> None:
-        items: Sequence[Item] = await self._taker.read(candidates, is_last=False, are_many=True)
+        items: Sequence[Item] = await self._taker.read(candidates, are_many=True)
         async with contextlib.AsyncExitStack() as until_it_ends:
             async with self._effects:
                 # Before there is room: nothing of a box that is dealt with beside the others is chosen then.

@@ -25,7 +25,7 @@ async def take_waiting_texts(intake: Intake, name: BoxName, *, at_most_s: float)
     deadline = loop.time() + at_most_s
     wanted = await intake.left(lane, only=_MESSAGES)
     while wanted and intake.lane(name) is lane:
-        wanted &= await intake.take_from(lane, only=_MESSAGES, is_last=False)
+        wanted &= await intake.take_from(lane, only=_MESSAGES)
         left_s = deadline - loop.time()
         if not wanted or left_s <= 0:
             return
@@ -38,12 +38,8 @@ async def drain(intake: Intake, caller: AgentCaller, box: Box) -> None:
     Its agent is dead: nobody waits for what lies beyond that, so it is refused, and so is at once what is
     no request now. While the store or the disk is away this waits.
     """
-    lane = intake.lane(box.name)
-    if lane is None:
-        lane = intake.make_lane(caller, box)
-    lane.caller = caller
-    intake.refill(lane)
-    while await intake.take_from(lane, only=ALL_DIRECTORIES, is_last=True):
+    lane = await intake.take_over(caller, box)
+    while await intake.take_from(lane, only=ALL_DIRECTORIES):
         if (refusal := intake.why_no_more(lane)) is not None:
             await intake.refuse_left(lane, refusal)
             return

@@ -91,7 +91,7 @@ class Intake:
 
     def add(self, caller: AgentCaller, box: Box) -> None:
         """Take the requests of `box` by the rights of `caller`."""
-        self._lanes[box.name] = self.make_lane(caller, box)
+        self._lanes[box.name] = self._make_lane(caller, box)
         self._news.set()
 
     async def remove(self, name: BoxName) -> None:
@@ -106,9 +106,15 @@ class Intake:
         """The box's lane, while it is taken from."""
         return self._lanes.get(name)
 
-    def make_lane(self, caller: AgentCaller, box: Box) -> Lane:
-        """A lane of its own, not taken from by `run`."""
-        return Lane(caller, box, burst=self._limits.burst, now=self._clock.monotonic())
+    async def take_over(self, caller: AgentCaller, box: Box) -> Lane:
+        """The lane of a dead agent's box, from which `run` takes no more; a whole burst may go at once.
+
+        Two who take from it would each miss what the other is at.
+        """
+        lane = self._lanes.get(box.name) or self._make_lane(caller, box)
+        await self.remove(box.name)
+        lane.set_left(caller, self._clock.monotonic())
+        return lane
 
     def look(self, places: frozenset[Place] | None) -> None:
         """Something may have come there; None: anywhere."""
@@ -151,22 +157,15 @@ class Intake:
         """Give back what it holds beside lanes. `run` has ended."""
         await self._desk.send_clerk_home()
 
-    async def take_from(
-        self, lane: Lane, *, only: frozenset[str], is_last: bool
-    ) -> frozenset[tuple[str, str]]:
-        """One batch of one box; the directories and names that still wait there.
-
-        is_last: its agent is dead, so what is unfinished now stays so.
-        """
+    async def take_from(self, lane: Lane, *, only: frozenset[str]) -> frozenset[tuple[str, str]]:
+        """One batch of one box; the directories and names that still wait there."""
         while True:
             await lane.is_idle.wait()
             async with self._one_at_a_time:
                 await self._bulk.settled()
                 if lane.is_idle.is_set():  # no pass has begun with it while we waited
                     lane.stale |= only
-                    if is_last:
-                        lane.set_all_finished()
-                    await self._pass_over(lane, only=only, is_last=is_last)
+                    await self._pass_over(lane, only=only)
                     break
         await lane.is_idle.wait()
         await self._submitter.forget_gone()
@@ -196,13 +195,12 @@ class Intake:
                 await self._submitter.deal_with([item for item in found if isinstance(item, Item)])
         _log.warning("box.not_emptied", box=lane.box.name, refused=len(left), why=refusal.message)
 
-    def refill(self, lane: Lane) -> None:
-        """Let a whole burst of the box go at once."""
-        lane.refill(self._clock.monotonic())
-
     def wait_s(self, lane: Lane) -> float:
         """How long until the box may be served again."""
         return max(lane.ready_at - self._clock.monotonic(), 0.0)
+
+    def _make_lane(self, caller: AgentCaller, box: Box) -> Lane:
+        return Lane(caller, box, burst=self._limits.burst, now=self._clock.monotonic())
 
     async def _left(self, lane: Lane, only: frozenset[str]) -> frozenset[tuple[str, str]]:
         await self._bulk.settled()
@@ -250,12 +248,12 @@ class Intake:
         except TimeoutError:
             return  # a box may be served again
 
-    async def _pass_over(self, lane: Lane, *, only: frozenset[str], is_last: bool) -> None:
+    async def _pass_over(self, lane: Lane, *, only: frozenset[str]) -> None:
         """One batch of this box alone, dealt with when this returns but for requests that take long."""
         now = self._clock.monotonic()
         ready = [lane] if lane.ready_at <= now else []
         await self._list(ready, only, now)
-        await self._take(self._choose(ready, only, now), is_last=is_last)
+        await self._take(self._choose(ready, only, now))
 
     async def _pass_over_all(self, beside: asyncio.TaskGroup | None) -> int:
         """One batch of the live boxes; how many files were chosen. beside: where many are dealt with."""
@@ -268,13 +266,13 @@ class Intake:
             ready = await self._few_of_those_heard_of(now)
         candidates = self._choose(ready, ALL_DIRECTORIES, now)
         if beside is None or (self._bulk.is_settled and len(candidates) < LEAST):
-            await self._take(candidates, is_last=False)
+            await self._take(candidates)
         else:
             self._take_beside(candidates, beside)
         return len(candidates)
 
-    async def _take(self, candidates: Sequence[Candidate], *, is_last: bool) -> None:
-        items = await self._taker.read(candidates, is_last=is_last, are_many=False)
+    async def _take(self, candidates: Sequence[Candidate]) -> None:
+        items = await self._taker.read(candidates, are_many=False)
         await self._submitter.deal_with(self._put_beside(items))
 
     def _take_beside(self, candidates: Sequence[Candidate], beside: asyncio.TaskGroup) -> None:
@@ -299,7 +297,7 @@ class Intake:
         return [lane for lane in ready if lane.waiting(ALL_DIRECTORIES) <= FEW][:MAX_QUICK]
 
     async def _take_few(self, candidates: Sequence[Candidate]) -> None:
-        items = await self._taker.read(candidates, is_last=False, are_many=False)
+        items = await self._taker.read(candidates, are_many=False)
         if any(_takes_long(item) for item in items):
             await self._deal_beside(items)
         else:

@@ -44,6 +44,8 @@ class Lane:
         self.is_idle = asyncio.Event()
         """Cleared while requests of this box are dealt with beside those of others."""
         self.is_idle.set()
+        self.is_left = False
+        """Whether its agent is dead: nobody writes there any more, so what is unfinished stays so."""
         self._burst = burst
         self._bucket = Bucket(tokens=burst, at=now)
         self._names: dict[str, deque[str]] = {directory: deque() for directory in REQUEST_DIRECTORIES}
@@ -119,11 +121,6 @@ class Lane:
         """Whether one more might go now."""
         return per_minute is None or take(self._bucket, now, per_minute=per_minute, burst=self._burst)[1] == 0
 
-    def refill(self, now: float) -> None:
-        """A whole burst may go at once."""
-        self._bucket = Bucket(tokens=self._burst, at=now)
-        self.ready_at = now
-
     def give_token_back(self) -> None:
         """What was taken was no request after all."""
         self._bucket = replace(self._bucket, tokens=min(self._burst, self._bucket.tokens + 1))
@@ -156,9 +153,16 @@ class Lane:
         """That file is dealt with."""
         self._unfinished.pop((directory, name), None)
 
-    def set_all_finished(self) -> None:
-        """Nobody writes there any more: no file is left to its writer."""
+    def set_left(self, caller: AgentCaller, now: float) -> None:
+        """Its agent is dead: no file is left to its writer, and a whole burst may go at once.
+
+        caller: by whose rights what it left goes.
+        """
+        self.caller = caller
+        self.is_left = True
         self._unfinished.clear()
+        self._bucket = Bucket(tokens=self._burst, at=now)
+        self.ready_at = now
 
     def set_under_way(self, directory: str, name: str) -> None:
         """The file of that name is being dealt with: it is not chosen again."""

@@ -69,23 +69,20 @@ class NotNow:
     trouble: str | None = None
 
 
-def read_candidate(candidate: Candidate, *, is_last: bool) -> Item | NotNow:
-    """Read and parse one file. Blocking.
-
-    is_last: nobody writes there any more, so what its writer did not finish is refused now.
-    """
-    return judge(candidate, read(candidate.named, MAX_REQUEST_BYTES), is_last=is_last)
+def read_candidate(candidate: Candidate) -> Item | NotNow:
+    """Read and parse one file. Blocking."""
+    return judge(candidate, read(candidate.named, MAX_REQUEST_BYTES))
 
 
-def judge(candidate: Candidate, file: ReadFile | Unread, *, is_last: bool) -> Item | NotNow:
-    """What a file that was read, or could not be, asks for. is_last: as in `read_candidate`."""
+def judge(candidate: Candidate, file: ReadFile | Unread) -> Item | NotNow:
+    """What a file that was read, or could not be, asks for."""
     if isinstance(file, Unread):
         match file.why:
             case WhyNot.GONE:
                 return NotNow(candidate=candidate, is_gone=True)
             case WhyNot.TROUBLE:
                 return NotNow(candidate=candidate, is_gone=False, trouble=file.what)
-            case WhyNot.BUSY if not is_last:
+            case WhyNot.BUSY if not candidate.lane.is_left:
                 return NotNow(candidate=candidate, is_gone=False)
             case _:
                 return _unread(candidate, file.what)
@@ -106,7 +103,7 @@ def judge(candidate: Candidate, file: ReadFile | Unread, *, is_last: bool) -> It
 
 def refuse_unread(candidate: Candidate, refusal: FileRefusal) -> Item | NotNow:
     """As `read_candidate`, of a file that is not done whatever it asks for; it is kept with the reason."""
-    found = read_candidate(candidate, is_last=True)
+    found = read_candidate(candidate)
     if isinstance(found, NotNow):
         return found if found.is_gone else Item(candidate=candidate, file=None, key=None, verdict=refusal)
     return replace(found, verdict=replace(refusal, request_id=found.verdict.request_id))

@@ -37,31 +37,33 @@ class Taker:
         """What lies in these directories of these boxes; None where that cannot be said now."""
         return await in_thread(self._executor, partial(_listings, places, max_entries))
 
-    async def read(self, candidates: Sequence[Candidate], *, is_last: bool, are_many: bool) -> list[Item]:
+    async def read(self, candidates: Sequence[Candidate], *, are_many: bool) -> list[Item]:
         """What may be dealt with of these; the others are looked at again later, or are gone.
 
-        is_last: their agent is dead, so what is unfinished now stays so. are_many: as of `Desk.do`.
+        are_many: as of `Desk.do`.
         """
         if not candidates:
             return []
         now = self._clock.monotonic()
         files = await self._desk.read([each.named for each in candidates]) if are_many else None
-        found = await in_thread(self._executor, partial(_found, candidates, files, is_last=is_last))
+        found = await in_thread(self._executor, partial(_found, candidates, files))
         items: list[Item] = []
         for each in found:
             if isinstance(each, NotNow):
                 self._pass_by(each, now)
                 continue
             each.candidate.lane.troubled_since = None
-            if self._is_ready(each, now, is_last=is_last):
+            if self._is_ready(each, now):
                 items.append(each)
         return items
 
-    def _is_ready(self, item: Item, now: float, *, is_last: bool) -> bool:
+    def _is_ready(self, item: Item, now: float) -> bool:
         """Whether to go on with it in this pass; not while its writer may still be at it."""
         lane, directory, name = item.candidate.lane, item.candidate.directory, item.candidate.name
         verdict, file = item.verdict, item.file
-        may_be_unfinished = isinstance(verdict, FileRefusal) and verdict.may_be_unfinished and not is_last
+        may_be_unfinished = (
+            isinstance(verdict, FileRefusal) and verdict.may_be_unfinished and not lane.is_left
+        )
         if file is None or not may_be_unfinished:
             lane.set_finished(directory, name)
             return True
@@ -103,15 +105,11 @@ def _listings(places: Sequence[tuple[Lane, str]], max_entries: int) -> list[List
     return found
 
 
-def _found(
-    candidates: Sequence[Candidate], files: Sequence[ReadFile | Unread] | None, *, is_last: bool
-) -> list[Item | NotNow]:
+def _found(candidates: Sequence[Candidate], files: Sequence[ReadFile | Unread] | None) -> list[Item | NotNow]:
     """In the thread. files: what the clerk read; the rest is read here."""
     if files is None:
-        return [read_candidate(each, is_last=is_last) for each in candidates]
+        return [read_candidate(each) for each in candidates]
     return [
-        read_candidate(each, is_last=is_last)
-        if isinstance(file, Unread) and file.why is WhyNot.LARGE
-        else judge(each, file, is_last=is_last)
+        read_candidate(each) if isinstance(file, Unread) and file.why is WhyNot.LARGE else judge(each, file)
         for each, file in zip(candidates, files, strict=True)
     ]

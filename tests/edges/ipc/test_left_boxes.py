@@ -108,6 +108,22 @@ async def test_what_a_dead_agent_left_half_written_between_its_requests_is_kept_
     assert agent.lying() == []
 
 
+async def test_what_a_dead_agent_left_unfinished_is_kept_though_live_boxes_are_served_meanwhile(
+    tmp_path: Path,
+) -> None:
+    names = [f"{number:04}.json" for number in range(250)]  # more than a batch
+    async with world_at(tmp_path / "home") as world:
+        agent = await world.agent("family")
+        for name in names:
+            agent.drop(name, b'{"type": "mess')
+        async with running(world), asyncio.timeout(60):
+            await world.keeper.drain(agent.caller, agent.port)
+            left = agent.lying()
+
+    assert sorted(reason["name"] for reason in world.reasons("family")) == names
+    assert left == []
+
+
 async def test_of_a_flood_two_hundred_are_kept_for_the_operator_and_it_is_told_once(tmp_path: Path) -> None:
     async with world_at(tmp_path / "home", limits=LIMITS) as world:
         agent = await world.agent("family")
@@ -210,13 +226,16 @@ async def test_a_request_whose_reading_fails_for_want_of_descriptors_is_not_refu
         with SafeDir.open(agent.path.parent) as ipc:
             box = Box.reopen(ipc, BoxName("family"))
         assert box is not None
-        candidate = Candidate.of(Lane(agent.caller, box, burst=1, now=0), "messages", "0001.json")
+        lane = Lane(agent.caller, box, burst=1, now=0)
+        candidate = Candidate.of(lane, "messages", "0001.json")
         with no_more_files():
-            verdicts = [read_candidate(candidate, is_last=is_last) for is_last in (False, True)]
-        later = read_candidate(candidate, is_last=False)
+            alive = read_candidate(candidate)
+            lane.set_left(agent.caller, now=0)
+            dead = read_candidate(candidate)
+        later = read_candidate(candidate)
         box.close()
 
-    assert verdicts == [NotNow(candidate=candidate, is_gone=False, trouble="Too many open files")] * 2
+    assert alive == dead == NotNow(candidate=candidate, is_gone=False, trouble="Too many open files")
     assert isinstance(later, Item)
 
 
