@@ -15,6 +15,7 @@ from orchestrator.contracts.records.providers import AuthMode, CredentialSlot
 from orchestrator.core.agents.credentials import how_to_set
 from orchestrator.core.agents.definition import DRIVERS_WITHOUT_A_MODEL
 from orchestrator.core.agents.environment import is_sensitive
+from orchestrator.core.agents.faults import each_of
 from orchestrator.paths import Paths
 from orchestrator.settings.tree import Settings
 from orchestrator.store.group_folders import AGENT_FILE
@@ -75,8 +76,8 @@ async def check_agent(
     try:
         definition = await asyncio.to_thread(definition_now, paths, settings, group, has_walls=has_walls)
     except InvalidSettings as error:
-        trouble = Trouble(what=error.message, mend=error.suggestion or "")
-        return AgentView(group=group.folder, is_well=False, troubles=(trouble,))
+        troubles = tuple(Trouble(what=each.message, mend=each.suggestion or "") for each in each_of(error))
+        return AgentView(group=group.folder, is_well=False, troubles=troubles)
     provider = definition.provider
     slots, unset = await _slots(secrets, provider.slots, f"the provider {provider.name}")
     github = () if definition.github is None else (definition.github,)

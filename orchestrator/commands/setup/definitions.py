@@ -17,7 +17,8 @@ from orchestrator.contracts.records.tool_servers import McpServer
 from orchestrator.contracts.wire.tools import CHAT_TOOLS, GROUP_TOOLS, SPAWN_TOOLS, TASK_TOOLS
 from orchestrator.core.agents.agent_file import AgentFile, parse_agent_file
 from orchestrator.core.agents.definition import Defaults, chosen_budget, chosen_provider, resolve_definition
-from orchestrator.core.agents.forms import Form, McpServers, first_fault, server_records
+from orchestrator.core.agents.faults import noted, raise_any
+from orchestrator.core.agents.forms import Form, McpServers, all_faults, server_records
 from orchestrator.core.agents.provider_file import (
     ProviderLayer,
     Providers,
@@ -75,14 +76,23 @@ async def provider_name_of(services: Services, group: Group) -> str:
 def definition_now(paths: Paths, settings: Settings, group: Group, *, has_walls: bool) -> Definition:
     """As `definition_of`; blocks. has_walls: whether its runner builds some."""
     shared, own = _files(paths, group)
-    return resolve_definition(
-        group=group,
-        shared=shared,
-        own=own,
-        providers=load_providers(paths, settings),
-        extras=_extras(paths, group, shared, own),
-        defaults=_defaults(paths, settings, group, has_walls=has_walls),
-    )
+    faults: list[InvalidSettings] = []
+    extras: tuple[ExtraDirectory, ...] = ()
+    definition: Definition | None = None
+    with noted(faults):
+        extras = _extras(paths, group, shared, own)
+    with noted(faults):
+        definition = resolve_definition(
+            group=group,
+            shared=shared,
+            own=own,
+            providers=load_providers(paths, settings),
+            extras=extras,
+            defaults=_defaults(paths, settings, group, has_walls=has_walls),
+        )
+    raise_any(faults)
+    assert definition is not None, "nothing is wrong with it"
+    return definition
 
 
 def budget_now(paths: Paths, group: Group) -> Budget:
@@ -106,7 +116,13 @@ def load_providers(paths: Paths, settings: Settings) -> Providers:
 
 def _files(paths: Paths, group: Group) -> tuple[AgentFile, AgentFile]:
     """The file for all groups and the group's own. Raises InvalidSettings."""
-    shared, own = (agent_file(paths.groups, folder) for folder in (GLOBAL, group.folder))
+    faults: list[InvalidSettings] = []
+    found: list[AgentFile] = []
+    for folder in (GLOBAL, group.folder):
+        with noted(faults):
+            found.append(agent_file(paths.groups, folder))
+    raise_any(faults)
+    shared, own = found
     return shared, own
 
 
@@ -155,9 +171,13 @@ def _settings_servers(tables: Mapping[str, Mapping[str, Any]]) -> tuple[McpServe
     try:
         form = _ServersSetting.model_validate({"mcp_servers": tables})
     except ValidationError as error:
-        fault = first_fault(error, _ServersSetting)
-        what = f"The setting agent.{fault.field} {fault.what}."
-        raise InvalidSettings(what, suggestion=fault.mend) from None
+        raise_any(
+            [
+                InvalidSettings(f"The setting agent.{fault.field} {fault.what}.", suggestion=fault.mend)
+                for fault in all_faults(error, _ServersSetting)
+            ]
+        )
+        raise
     return server_records(form.mcp_servers)
 
 
@@ -175,13 +195,16 @@ def _extras(paths: Paths, group: Group, shared: AgentFile, own: AgentFile) -> tu
         home=os.path.realpath(paths.home), operator_home=os.path.realpath(os.path.expanduser("~"))
     )
     found: list[ExtraDirectory] = []
+    faults: list[InvalidSettings] = []
     workspace = os.path.realpath(group_workspace(paths.groups, group.folder))
     for each in wanted:
         wish = Wish(name=each.name, seen=_seen(each.path), is_writable=each.mode == "rw")
         if wish.seen.resolved == workspace:
             continue
-        path = judge_mount(wish, allowlist, roots, protected, is_main=group.is_main, where=str(where))
-        found.append(ExtraDirectory(name=each.name, path=Path(path), is_writable=wish.is_writable))
+        with noted(faults):
+            path = judge_mount(wish, allowlist, roots, protected, is_main=group.is_main, where=str(where))
+            found.append(ExtraDirectory(name=each.name, path=Path(path), is_writable=wish.is_writable))
+    raise_any(faults)
     return without_doubles(found)
 
 

@@ -11,6 +11,7 @@ from orchestrator.contracts.errors import InvalidSettings
 from orchestrator.contracts.records.definitions import HostPort
 from orchestrator.contracts.records.providers import Permissions
 from orchestrator.contracts.wire.tools import CHAT_TOOLS, GROUP_TOOLS, SPAWN_TOOLS, TASK_TOOLS
+from orchestrator.core.agents.faults import noted, raise_any
 from orchestrator.core.agents.forms import (
     Command,
     Form,
@@ -18,11 +19,12 @@ from orchestrator.core.agents.forms import (
     McpServers,
     ModelName,
     Name,
+    Place,
     Plain,
     ProviderName,
     SecretReference,
     Variables,
-    first_fault,
+    all_faults,
 )
 from orchestrator.core.agents.front_matter import Lines, refusal, split_front_matter
 from orchestrator.core.sandbox.egress_rules import is_host_name
@@ -125,15 +127,24 @@ class AgentFile:
 
 
 def parse_agent_file(text: str, *, where: str) -> AgentFile:
-    """The file that `text` is. where: its name, for errors. Raises InvalidSettings naming line and field."""
+    """The file that `text` is. where: its name, for errors.
+
+    Raises InvalidSettings naming line and field of all that is wrong.
+    """
     found = split_front_matter(text, where=where)
+    faults: list[InvalidSettings] = []
+    fields = AgentFields()
+    with noted(faults):
+        fields = _fields(found.fields, found.lines, where)
     size = len(found.body.encode("utf-8", "replace"))
     if size > MAX_BODY_BYTES:
         what = f"begins a text of {size:,} bytes; at most {MAX_BODY_BYTES:,} are given to an agent"
-        raise refusal(where, found.body_line, what, "Shorten it, or put parts into files of the workspace.")
+        mend = "Shorten it, or put parts into files of the workspace."
+        faults.append(refusal(where, found.body_line, what, mend))
+    raise_any(faults)
     return AgentFile(
         where=where,
-        fields=_fields(found.fields, found.lines, where),
+        fields=fields,
         lines=found.lines,
         body=found.body.strip("\n"),
         body_line=found.body_line + _leading_lines(found.body),
@@ -147,13 +158,22 @@ def _fields(plain: Mapping[str, object], lines: Lines, where: str) -> AgentField
     try:
         return AgentFields.model_validate(given)
     except ValidationError as error:
-        fault = first_fault(error, AgentFields)
-        place = fault.place
-        while place and place not in lines:
-            place = place[:-1]
-        raise refusal(
-            where, lines.get(place), f"has the field {fault.field}, which {fault.what}", fault.mend
-        ) from None
+        told = [(_line_of(fault.place, lines), fault) for fault in all_faults(error, AgentFields)]
+    told.sort(key=lambda each: each[0] or 0)
+    raise_any(
+        [
+            refusal(where, line, f"has the field {fault.field}, which {fault.what}", fault.mend)
+            for line, fault in told
+        ]
+    )
+    raise AssertionError("an error without a fault")
+
+
+def _line_of(place: Place, lines: Lines) -> int | None:
+    """The line of the value, or of the nearest one around it that has a line."""
+    while place and place not in lines:
+        place = place[:-1]
+    return lines.get(place)
 
 
 def _leading_lines(body: str) -> int:

@@ -24,6 +24,7 @@ from orchestrator.contracts.records.providers import (
 from orchestrator.contracts.records.tool_servers import McpServer
 from orchestrator.core.agents.agent_file import PROVIDER_TOOLS, AgentFile
 from orchestrator.core.agents.environment import GITHUB_VARIABLE
+from orchestrator.core.agents.faults import noted, raise_any
 from orchestrator.core.agents.forms import server_records
 from orchestrator.core.agents.provider_file import Providers
 from orchestrator.core.agents.start_prompt import RunFacts, start_prompt
@@ -72,13 +73,19 @@ def resolve_definition(
 ) -> Definition:
     """The definition of this group's agent. shared: the file of all groups. extras: judged already.
 
-    Raises InvalidSettings naming the file, the line, the field, and what it may be.
+    Raises InvalidSettings naming of each fault the file, the line, the field, and what it may be.
     """
-    files = (own, shared)
-    provider = _provider(files, providers, defaults)
-    model = _first(*(file.fields.model for file in files), provider.model)
-    command = _command(files, provider)
-    _check_templates(files, provider, model)
+    files, faults = (own, shared), list[InvalidSettings]()
+    tools: tuple[str, ...] = ()
+    with noted(faults):
+        tools = _tools(files, defaults)
+    with noted(faults):
+        provider = _provider(files, providers, defaults)
+        model = _first(*(file.fields.model for file in files), provider.model)
+        with noted(faults):
+            _check_templates(files, provider, model)
+        command = _command(files, provider)
+    raise_any(faults)
     definition = Definition(
         name=_first(own.fields.name, shared.fields.name) or group.assistant_name,
         provider=provider,
@@ -89,7 +96,7 @@ def resolve_definition(
         mcp_servers=_servers(files, provider, defaults),
         environment={**shared.fields.env, **own.fields.env},
         extra_directories=extras,
-        tools=_tools(files, defaults),
+        tools=tools,
         max_turns=_first(*(file.fields.max_turns for file in files)),
         budget=chosen_budget(shared, own),
         egress=_hosts(files, provider),

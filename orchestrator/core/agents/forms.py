@@ -43,9 +43,17 @@ class Fault:
     mend: str
 
 
-def first_fault(error: ValidationError, form: type[Form]) -> Fault:
-    """The first thing that is wrong, in a sentence's parts."""
-    found = error.errors(include_url=False)[0]
+def all_faults(error: ValidationError, form: type[Form]) -> list[Fault]:
+    """What is wrong, in a sentence's parts: of each place once, whatever it could be instead."""
+    found: list[Fault] = []
+    for each in error.errors(include_url=False):
+        fault = _fault(each, form)
+        if not any(fault.place[: len(known.place)] == known.place for known in found):
+            found.append(fault)
+    return found
+
+
+def _fault(found: ErrorDetails, form: type[Form]) -> Fault:
     place = tuple(part for part in found["loc"] if not _is_inner(part))
     field = written(place)
     if found["type"] == "extra_forbidden":

@@ -24,7 +24,8 @@ from orchestrator.contracts.records.providers import (
     WireFormat,
 )
 from orchestrator.contracts.toml_text import load_toml
-from orchestrator.core.agents.forms import first_fault, server_records, shown
+from orchestrator.core.agents.faults import raise_any
+from orchestrator.core.agents.forms import all_faults, server_records, shown
 from orchestrator.core.agents.provider_form import CALLS, KEY_HEADERS, ProviderForm, api_call
 
 _MERGED: Final = ("environment", "files", "modes", "mcp_servers")
@@ -102,8 +103,14 @@ def _provider(name: str, layers: Sequence[ProviderLayer]) -> Provider:
     try:
         form = ProviderForm.model_validate(fields)
     except ValidationError as error:
-        fault = first_fault(error, ProviderForm)
-        raise merged.refusal(name, f"has the field {fault.field}, which {fault.what}", fault.mend) from None
+        faults = all_faults(error, ProviderForm)
+        raise_any(
+            [
+                merged.refusal(name, f"has the field {fault.field}, which {fault.what}", fault.mend)
+                for fault in faults
+            ]
+        )
+        raise
     _check(name, form, merged)
     return _record(name, form, is_base_operators=merged.is_base_operators)
 

@@ -107,6 +107,43 @@ def test_a_broken_file_for_all_groups_is_named(desk: Desk) -> None:
     assert desk.refusal("").startswith("groups/global/AGENT.md line 2 is not YAML")
 
 
+def test_what_is_wrong_in_both_files_is_told_at_once(desk: Desk) -> None:
+    desk.write("---\nmax_turns: 0\n---\n", "global")
+
+    said = desk.refusal("---\npermissions: maybe\nlocale: '?'\n---\n")
+
+    assert "groups/global/AGENT.md line 2 has the field max_turns" in said
+    assert "groups/family/AGENT.md line 2 has the field permissions" in said
+    assert "groups/family/AGENT.md line 3 has the field locale" in said
+
+
+def test_what_fits_no_provider_no_group_and_no_list_is_told_at_once(desk: Desk) -> None:
+    (desk.root / "photos").mkdir()
+
+    said = desk.refusal(
+        f"---\nprovider: acp\ntools: [groups]\nadditional_dirs:\n  - {{name: a, path: {desk.root}/photos}}\n"
+        f"  - {{name: b, path: {desk.root}/none}}\n---\n"
+    )
+
+    assert "line 2 has the provider acp, which needs the command of a program" in said
+    assert "line 3 has the tools groups" in said
+    assert "photos', is not below any root" in said
+    assert "none', is not there" in said
+
+
+async def test_a_check_tells_each_fault_by_itself(desk: Desk) -> None:
+    desk.write("---\npermissions: maybe\nmax_turns: 0\n---\n")
+
+    view = await check_agent(desk.paths, desk.settings, OneSecret(), GROUP, has_walls=True)
+
+    assert not view.is_well
+    assert [each.what.partition(" has ")[0] for each in view.troubles] == [
+        "groups/family/AGENT.md line 2",
+        "groups/family/AGENT.md line 3",
+    ]
+    assert all(each.mend for each in view.troubles)
+
+
 def test_what_is_no_text_is_refused(desk: Desk) -> None:
     (desk.paths.groups / "family" / "AGENT.md").write_bytes(b"\xff\xfe")
     with pytest.raises(InvalidSettings, match="not UTF-8 at byte 0"):

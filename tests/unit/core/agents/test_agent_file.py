@@ -6,6 +6,7 @@ from orchestrator.contracts.errors import InvalidSettings
 from orchestrator.contracts.records.definitions import HostPort
 from orchestrator.contracts.records.providers import Permissions
 from orchestrator.core.agents.agent_file import MAX_BODY_BYTES, AgentFile, parse_agent_file
+from orchestrator.core.agents.faults import SeveralFaults
 
 WHOLE = """---
 name: Scout
@@ -137,6 +138,42 @@ def test_a_wrong_field_is_named_with_its_line_and_what_it_may_be(
 
     assert refused.value.message.startswith(f"groups/x/AGENT.md line 3 has the field {field}, which ")
     assert allowed in (refused.value.suggestion or "")
+
+
+def test_all_wrong_fields_are_named_each_once_in_the_order_of_their_lines() -> None:
+    text = (
+        "---\nmax_turns: many\ncolour: red\npermissions: maybe\nmcp_servers:\n  a:\n    url: ftp://x\n"
+        "egress: [nowhere]\n---\n" + "x" * (MAX_BODY_BYTES + 1)
+    )
+
+    with pytest.raises(SeveralFaults) as refused:
+        parse(text)
+
+    told = [(fault.message, fault.suggestion) for fault in refused.value.faults]
+    wanted = [
+        ("groups/x/AGENT.md line 2 has the field max_turns, which is 'many'.", "integer"),
+        ("groups/x/AGENT.md line 3 has the field colour, which is not known here.", "Known are"),
+        ("groups/x/AGENT.md line 4 has the field permissions, which is 'maybe'.", "'approve-reads'"),
+        ("groups/x/AGENT.md line 7 has the field mcp_servers.a.url, which is 'ftp://x'.", "https://"),
+        ("groups/x/AGENT.md line 8 has the field egress[0], which is 'nowhere'.", "host:port"),
+        ("groups/x/AGENT.md line 10 begins a text of 65,537 bytes", "Shorten"),
+    ]
+    assert len(told) == len(wanted)
+    for (message, suggestion), (what, mend) in zip(told, wanted, strict=True):
+        assert message.startswith(what)
+        assert mend in (suggestion or "")
+    assert str(refused.value).count("\n") == len(wanted) - 1
+
+
+def test_of_very_many_faults_the_first_are_told_and_the_others_counted() -> None:
+    text = "---\n" + "".join(f"odd_{number}: 1\n" for number in range(20)) + "---\n"
+
+    with pytest.raises(SeveralFaults) as refused:
+        parse(text)
+
+    lines = str(refused.value).split("\n")
+    assert (len(lines), lines[-1]) == (13, "And 8 more.")
+    assert len(refused.value.faults) == 20
 
 
 def test_a_body_that_is_too_long_is_refused_not_cut() -> None:
