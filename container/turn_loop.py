@@ -11,13 +11,26 @@ from typing import Final
 
 from container.box_client import BoxClient
 from container.directory_watch import DirectoryWatch
-from container.drivers.driver import AGENT_ERROR, Driver, DriverContext, Turn, TurnResult, failed, load
+from container.drivers.driver import (
+    AGENT_ERROR,
+    LASTING,
+    PROGRAM_MISSING,
+    START_FAILED,
+    Driver,
+    DriverContext,
+    ProgramMissing,
+    Turn,
+    TurnResult,
+    failed,
+    load,
+)
 from container.inputs import InputDirectory, InputFile, UnreadableInput
 from container.messages import Message, parse_all, parse_messages, with_triggers
 from container.open_turn import OpenTurn, Prompt
 from container.output import Output, OutputGone
 from container.places import Places
 from container.questions import Questions
+from orchestrator.contracts.errors import DovecoteError
 from orchestrator.contracts.ids import TurnId, is_file_name, new_id
 from orchestrator.contracts.wire.boxes import INPUT, Answer, Close, FollowUp
 from orchestrator.contracts.wire.container_io import AgentLog, ContainerInput, TurnStatus
@@ -129,6 +142,8 @@ class TurnLoop:
             turn.turn.messages = late
             result, late = await self._work_on(turn, watch)
         await turn.finish(result)
+        if result.error is not None and result.error.code in LASTING:
+            self.stop()  # the host starts another one, with what is mended by then
 
     async def _work_on(self, turn: OpenTurn, watch: DirectoryWatch) -> tuple[TurnResult, Sequence[Message]]:
         """One run of the driver, and the messages that joined the turn too late for it to hear them."""
@@ -174,9 +189,18 @@ class TurnLoop:
         """The driver's own part; whatever it raises is a failed turn."""
         try:
             if self._driver is None:
-                self._driver = await self._start_driver()
+                try:
+                    self._driver = await self._start_driver()
+                except DovecoteError as error:
+                    if error.retryable:
+                        raise
+                    traceback.print_exc(file=sys.stderr)
+                    return failed(START_FAILED, str(error)[:_MAX_ERROR_CHARS])
                 self._changed.set()
             return await self._driver.run_turn(turn)
+        except ProgramMissing as error:
+            traceback.print_exc(file=sys.stderr)
+            return failed(PROGRAM_MISSING, str(error)[:_MAX_ERROR_CHARS])
         except OutputGone:
             # Nobody hears how the turn ended; `finish` meets the same error and ends the process.
             return failed(AGENT_ERROR, "standard output is gone")

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Final
 
 from container.drivers.acp_pipes import KeptTail, tail_pipe
+from container.drivers.driver import ProgramMissing
 from container.drivers.started_processes import descendants, end_descendants
-from orchestrator.contracts.errors import InvalidRequest, NotFound, StartFailed
+from orchestrator.contracts.errors import InvalidRequest, NotFound
 
 _TERMINATED_S: Final = 0.25
 _KILLED_S: Final = 1.0
@@ -158,12 +159,12 @@ class AcpProgram:
 
 
 async def start(command: Sequence[str], *, directory: Path, environment: Mapping[str, str]) -> AcpProgram:
-    """Start a program. Raises NotFound if there is none of that name, StartFailed if it can't be run."""
+    """Start a program. Raises ProgramMissing if there is none of that name, or it can't be run."""
     path = await asyncio.to_thread(shutil.which, command[0], path=environment.get("PATH"))
     if path is None:
-        raise NotFound(
-            f"The agent program {command[0]!r} is not installed here.",
-            suggestion="Run `dovecote image build --with` and its name.",
+        raise ProgramMissing(
+            f"The agent program {command[0]!r} is not here, or no program.",
+            suggestion="Run on the host: dovecote doctor",
         )
     errors = KeptTail(_KEPT_ERROR_BYTES, _echo)
     writing, transport = await tail_pipe(errors)
@@ -181,7 +182,7 @@ async def start(command: Sequence[str], *, directory: Path, environment: Mapping
         )
     except OSError as error:
         transport.close()
-        raise StartFailed(
+        raise ProgramMissing(
             f"The agent program {command[0]!r} can't be run: {error.strerror}.",
             suggestion="Look at the file and its first line.",
         ) from error

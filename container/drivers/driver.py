@@ -15,7 +15,7 @@ from container.messages import Message
 from container.output import Output
 from container.places import Places
 from container.questions import Questions
-from orchestrator.contracts.errors import ErrorCode, NotFound
+from orchestrator.contracts.errors import ErrorCode, NotFound, StartFailed
 from orchestrator.contracts.ids import TurnId
 from orchestrator.contracts.wire.boxes import Answer
 from orchestrator.contracts.wire.container_io import (
@@ -32,6 +32,16 @@ from orchestrator.contracts.wire.container_io import (
 
 AGENT_ERROR: Final = "AGENT_ERROR"
 """The code of a failure that is the agent's own. Source: contracts.md section 2."""
+PROGRAM_MISSING: Final = "PROGRAM_MISSING"
+"""The agent's program is not there, or can't be run: it won't be until somebody mends it."""
+START_FAILED: Final = "START_FAILED"
+"""What else the agent can't start without is missing, likewise."""
+LASTING: Final = frozenset({PROGRAM_MISSING, START_FAILED})
+"""Codes of failures after which no later turn of this agent goes better."""
+
+
+class ProgramMissing(StartFailed):
+    """There is no program to start under the agent's command, or it can't be run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,14 +117,17 @@ class Driver(Protocol):
     """Turns a prompt into agent behaviour. All methods run on one event loop and never block it."""
 
     async def start(self, context: DriverContext) -> None:
-        """Get ready; called once, before the first turn. What it raises fails that turn."""
+        """Get ready; called once, before the first turn. What it raises fails that turn.
+
+        A DovecoteError is a lasting fault: the agent ends with that turn.
+        """
         ...
 
     async def run_turn(self, turn: Turn) -> TurnResult:
         """Answer the messages of `turn`. Cancelled when the agent has to stop.
 
         Called again with the same turn id and further messages when one came too late to be joined.
-        An exception ends the turn as AGENT_ERROR.
+        An exception ends the turn as AGENT_ERROR; ProgramMissing as PROGRAM_MISSING, and the agent with it.
         """
         ...
 

@@ -3,19 +3,23 @@
 import asyncio
 import os
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 
 from orchestrator.cli.findings import Finding, Patient, broken, doubtful, well
 from orchestrator.cli.runner_checks import InstalledPrograms, installed_programs
 from orchestrator.cli.store_checks import is_made, open_store
-from orchestrator.commands.setup.agent_checks import AgentView, check_agent
+from orchestrator.commands.setup.agent_checks import AgentView, Trouble, check_agent
 from orchestrator.contracts.records.groups import Group
+from orchestrator.contracts.records.launch import HOME_TARGET
+from orchestrator.core.agents.unstartable import how_to_have, program_of
 from orchestrator.core.text_cleaning import clean_text
 from orchestrator.runners.agent_programs import how_to_install
 from orchestrator.store.groups import ALL, of_row
 from orchestrator.store.secret_values import SecretKeeper
 
 _MAX_CHARS = 300
+_SEEN_BY_AGENTS = ("/workspace/", f"{HOME_TARGET}/")
 
 
 def agent_findings(patient: Patient) -> list[Finding]:
@@ -29,8 +33,9 @@ def agent_findings(patient: Patient) -> list[Finding]:
     except (sqlite3.Error, KeyError, IndexError):
         return []
     views = asyncio.run(_views(patient, groups))
-    needs_some = any(view.fields.get("program") for view in views)
-    installed = installed_programs(patient) if needs_some else None
+    others = {program for view in views if (program := _own_program(view)) is not None}
+    needs_some = bool(others) or any(view.fields.get("program") for view in views)
+    installed = installed_programs(patient, others) if needs_some else None
     return [_finding(view, installed) for view in views]
 
 
@@ -43,18 +48,39 @@ async def _views(patient: Patient, groups: list[Group]) -> list[AgentView]:
     ]
 
 
+def _own_program(view: AgentView) -> str | None:
+    """The program that its command starts; None for what lies where only an agent can see it."""
+    program = program_of(str(view.fields.get("command") or ""))
+    if program is None or ("/" in program and program.startswith(_SEEN_BY_AGENTS)):
+        return None
+    return None if "/" in program and not program.startswith("/") else program
+
+
 def _finding(view: AgentView, installed: InstalledPrograms | None) -> Finding:
     name = f"agent {view.group}"
     program = view.fields.get("program")
-    is_missing = isinstance(program, str) and installed is not None and program not in installed.names
+    names = None if installed is None else installed.names
+    is_missing = isinstance(program, str) and names is not None and program not in names
     if is_missing and installed is not None and view.is_well:
         mend = how_to_install(str(program))
         if installed.are_fetched:
             return doubtful(name, f"The agent program {program} will be fetched at the next start.", mend)
         return broken(name, f"The agent program {program} is not installed.", mend)
+    own = _own_program(view)
+    if installed is not None and own in installed.missing and view.is_well:
+        mend = how_to_have(str(view.fields["provider"]), group=view.group, runner=installed.runner)
+        return broken(name, f"Its program {own!r} is not where agents run, or can't be run.", mend)
     if not view.troubles:
         provider, model = view.fields.get("provider"), view.fields.get("model")
         return well(name, f"{provider}{f', model {model}' if model else ''}.")
-    first = next((each for each in view.troubles if each.is_fatal), view.troubles[0])
-    why, mend = clean_text(first.what)[:_MAX_CHARS], clean_text(first.mend)[:_MAX_CHARS]
-    return broken(name, why, mend) if first.is_fatal else doubtful(name, why, mend)
+    why, mend = _in_words([each for each in view.troubles if each.is_fatal] or view.troubles, view.group)
+    return doubtful(name, why, mend) if view.is_well else broken(name, why, mend)
+
+
+def _in_words(troubles: Sequence[Trouble], group: str) -> tuple[str, str]:
+    """What is wrong and what mends it; of several, each with its own mend."""
+    told = [(clean_text(each.what)[:_MAX_CHARS], clean_text(each.mend)[:_MAX_CHARS]) for each in troubles]
+    if len(told) == 1:
+        return told[0]
+    all_of_them = " ".join(f"({number}) {what} {mend}" for number, (what, mend) in enumerate(told, start=1))
+    return all_of_them, f"The same, one a line: dovecote agent check {group}"

@@ -1,6 +1,7 @@
 """The doctor's checks of the walls: which runner is used and why, and which limits hold."""
 
 import asyncio
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from orchestrator.cli.findings import Finding, Patient, broken, doubtful, well
@@ -44,28 +45,36 @@ def check_limits(patient: Patient) -> Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledPrograms:
-    """The agent programs of a runner. are_fetched: one that is missing is fetched when it is first needed."""
+    """The programs that agents of a runner find. names: of ours; None: nobody can tell.
 
-    names: tuple[str, ...]
+    are_fetched: one of ours that is missing is fetched when it is first needed. missing: of the others that
+    were asked for, those that are not there.
+    """
+
+    runner: str
+    names: tuple[str, ...] | None
     are_fetched: bool
+    missing: frozenset[str]
 
 
-def installed_programs(patient: Patient) -> InstalledPrograms | None:
-    """The agent programs that an agent would find now; None where nobody can tell."""
+def installed_programs(patient: Patient, others: Collection[str]) -> InstalledPrograms | None:
+    """The programs that an agent would find now; None where no runner works. others: by name or path."""
     try:
-        return asyncio.run(_programs(patient))
+        return asyncio.run(_programs(patient, others))
     except DovecoteError:
         return None  # why no runner works is told by its own check
 
 
-async def _programs(patient: Patient) -> InstalledPrograms | None:
+async def _programs(patient: Patient, others: Collection[str]) -> InstalledPrograms:
     chosen = await choose_runner(patient.settings.agent.runner, runner_options(patient))
     runner = chosen.runner
     try:
-        names = await runner.agent_programs()
-        if names is None:
-            return None
-        return InstalledPrograms(names=names, are_fetched=runner.name == "bubblewrap")
+        return InstalledPrograms(
+            runner=runner.name,
+            names=await runner.agent_programs(),
+            are_fetched=runner.name == "bubblewrap",
+            missing=frozenset([each for each in others if await runner.finds(each) is False]),
+        )
     finally:
         await runner.close()
 

@@ -21,6 +21,11 @@ _KINDS: Final[Mapping[str, IncidentKind]] = {
     "setup": IncidentKind(
         what="What the agent of {about} needs is not set up; its messages wait.", mend="dovecote agent check"
     ),
+    "program": IncidentKind(
+        what="The program of the agent of {about} is not there inside, or can't be run; its messages wait.",
+        mend="Mend the command in groups/{about}/AGENT.md, or have the program where agents find it: the "
+        "finding `agent {about}` says more.",
+    ),
     "disk": IncidentKind(
         what="The disk is too full to start an agent for {about}; its messages wait.",
         mend="Free some space, or set disk_floor_bytes lower.",
@@ -54,7 +59,7 @@ _KINDS: Final[Mapping[str, IncidentKind]] = {
         mend="Mend groups/{about}/senders.toml.",
     ),
 }
-_REPEATED: Final = frozenset({"setup-details", "refused-details"})
+_REPEATED: Final = frozenset({"setup-details", "program-details", "refused-details"})
 """What operators were told beside an incident of a chat."""
 
 

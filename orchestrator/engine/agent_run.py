@@ -291,6 +291,7 @@ class AgentRun:
             said_something=lambda: state.clock.said_something(state.now_s()),
             cancelled_by=lambda: state.stop_cause or DeathCause.HOST,
             provider_failure=lambda: state.provider_failure,
+            missing_program=lambda: state.missing_program,
         )
         collector = TurnCollector(
             self._services,

@@ -16,6 +16,7 @@ from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND
 from orchestrator.contracts.seams import AgentHandle, Boxes, BoxPort, Runner
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnStarted
+from orchestrator.core.agents.unstartable import missing_program
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.engine.channel_set import ChannelSet
 from orchestrator.engine.identity import identity_for
@@ -119,6 +120,13 @@ class RunState:
         """How its latest call to its provider failed; None if it did not."""
         call = None if self.way_out is None else self.way_out.door.last_failure
         return None if call is None else call.failure
+
+    @property
+    def missing_program(self) -> str | None:
+        """What operators hear if its program is not there inside; None if it starts none by a command."""
+        if self.definition is None:
+            return None
+        return missing_program(self.definition, group=self.group.folder, runner=self.parts.runner.name)
 
     @property
     def caller(self) -> AgentCaller:

@@ -50,6 +50,7 @@ class RunCallbacks:
     said_something: Callable[[], None]
     cancelled_by: Callable[[], DeathCause]
     provider_failure: Callable[[], str | None]
+    missing_program: Callable[[], str | None]
 
 
 class TurnCollector:
@@ -168,6 +169,7 @@ class TurnCollector:
         await self._boxes.take_waiting_texts(self._agent.box, at_most_s=_ORDER_WAIT_S)
         services.checkpoints.reached("turn_ended.read")
         cause, failure = self._callbacks.cancelled_by(), self._callbacks.provider_failure()
+        missing_program = self._callbacks.missing_program()
         await persist(
             services,
             lambda tx: end_turn(
@@ -178,6 +180,7 @@ class TurnCollector:
                 cancelled_by=cause,
                 at=at,
                 provider_failure=failure,
+                missing_program=missing_program,
             ),
         )
         self._turn_id, self._turn_bytes = None, 0

@@ -7,13 +7,14 @@ import platform
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from orchestrator.contracts.errors import ErrorCode, StartFailed, Unavailable
 from orchestrator.contracts.ids import AgentId, GroupFolder, new_id
-from orchestrator.contracts.records.launch import LaunchPlan
+from orchestrator.contracts.records.launch import AGENTS_TARGET, LaunchPlan
 from orchestrator.contracts.seams import AgentHandle
+from orchestrator.core.agents.environment import SEARCH_PATH
 from orchestrator.runners import cgroup as cgroups
 from orchestrator.runners import host_system, procfs, syscall_filter
 from orchestrator.runners.agent_directory import current_agents
@@ -24,6 +25,7 @@ from orchestrator.runners.procfs import ProcessKey
 from orchestrator.runners.programs import INNER_ID, choose_interpreter, ensure_programs
 from orchestrator.runners.user_namespace import make_user_namespace
 
+_SEARCHED: Final = (f"{AGENTS_TARGET}/bin", *SEARCH_PATH.split(":"))
 _VERIFY_S: Final = 5.0
 # Any user that is not root: the trial must take the path that starts take.
 _TRIAL_ID: Final = 65_534
@@ -58,6 +60,10 @@ class BubblewrapRunner:
         """Those that are installed in `data/programs`."""
         agents = await asyncio.to_thread(current_agents, self._programs_directory)
         return () if agents is None else agents.programs
+
+    async def finds(self, program: str) -> bool | None:
+        """In what a sandbox shows of this machine, or among the agent programs."""
+        return await asyncio.to_thread(_finds, program, self._programs_directory)
 
     async def limits_in_words(self) -> str:
         """Which limits hold here, for `dovecote doctor`. Raises Unavailable."""
@@ -222,3 +228,21 @@ def _parsed(ref: str | None) -> object:
         return json.loads(ref or "null")
     except ValueError:
         return None
+
+
+def _finds(program: str, programs: Path) -> bool:
+    """Whether a sandbox has that program. Blocks."""
+    system, agents = host_system.read_host_system(), current_agents(programs)
+    shown = (*system.directories, *(path for _, path in system.links))
+    ours = PurePosixPath(AGENTS_TARGET)
+    candidates = [program] if "/" in program else [f"{place}/{program}" for place in _SEARCHED]
+    for path in map(PurePosixPath, candidates):
+        if agents is not None and path.is_relative_to(ours):
+            found = agents.path / path.relative_to(ours)
+        elif any(path.is_relative_to(place) for place in shown):
+            found = Path(path)
+        else:
+            continue
+        if found.is_file() and os.access(found, os.X_OK):
+            return True
+    return False

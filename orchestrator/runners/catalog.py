@@ -41,6 +41,13 @@ class DescribedRunner(Runner, Protocol):
         """
         ...
 
+    async def finds(self, program: str) -> bool | None:
+        """Whether agents find a program of that name or path; None where nobody can tell.
+
+        Raises Unavailable.
+        """
+        ...
+
     async def limits_in_words(self) -> str:
         """Which limits hold on this machine, for `dovecote doctor`. Raises Unavailable."""
         ...

@@ -16,7 +16,8 @@ import docker.types
 
 from orchestrator.contracts.errors import StartFailed, Unavailable
 from orchestrator.contracts.ids import AgentId
-from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND, LaunchPlan
+from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND, AGENTS_TARGET, LaunchPlan
+from orchestrator.core.agents.environment import SEARCH_PATH
 from orchestrator.runners import mount_check, syscall_filter
 from orchestrator.runners.agent_programs import how_to_install, is_complete, programs_in
 from orchestrator.runners.docker_engine import Engine
@@ -28,6 +29,7 @@ from orchestrator.runners.image import (
     ImageState,
     Stamps,
     agents_inside,
+    any_is_there,
     image_of,
     image_state,
     labels_of,
@@ -37,6 +39,7 @@ from orchestrator.runners.image import (
 
 # Kept for the operator, and for an orchestrator that comes back; above the limit on a turn's output.
 _LOG_BYTES: Final = "64m"
+_SEARCHED: Final = (f"{AGENTS_TARGET}/bin", *SEARCH_PATH.split(":"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +87,15 @@ class DockerRunner:
         if state_by_labels(labels, self._stamps()) is ImageState.LEGACY:
             return None
         return programs_in(agents_inside(labels))
+
+    async def finds(self, program: str) -> bool | None:
+        """In the image; of a legacy one, which has a program of its own, nobody asks. Raises Unavailable."""
+        image = self._image()
+        labels = await self._engine.call(lambda client: labels_of(client, image)) or {}
+        if state_by_labels(labels, self._stamps()) is ImageState.LEGACY:
+            return None
+        paths = [program] if "/" in program else [f"{place}/{program}" for place in _SEARCHED]
+        return await self._engine.call(lambda client: any_is_there(client, image, paths))
 
     async def limits_in_words(self) -> str:
         """Which limits hold here, for `dovecote doctor`."""

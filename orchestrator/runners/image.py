@@ -44,6 +44,7 @@ REBUILD: Final = "Run: dovecote image build"
 # How the Dockerfile's own tests of the base begin what they say.
 _BASE_WORDS: Final = "the base image has"
 _TRIAL_S: Final = 60
+_FOUND: Final = 200
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _DOCKERFILE: Final = Path(__file__).resolve().parents[2] / "container" / "image" / "Dockerfile"
 
@@ -118,6 +119,22 @@ def labels_of(client: docker.DockerClient, name: str) -> dict[str, str] | None:
         return dict(client.images.get(name).labels)
     except docker.errors.ImageNotFound:
         return None
+
+
+def any_is_there(client: docker.DockerClient, name: str, paths: Sequence[str]) -> bool:
+    """Whether an image has something at one of these paths. Blocks."""
+    trial = client.containers.create(name, network_mode="none")
+    try:
+        return any(_is_there(client, str(trial.id), path) for path in paths)
+    finally:
+        trial.remove(force=True)
+
+
+def _is_there(client: docker.DockerClient, container_id: str, path: str) -> bool:
+    """The package only knows how to fetch what is there; this asks for its name alone."""
+    api = client.api
+    place = f"{api.base_url}/v{api.api_version}/containers/{container_id}/archive"
+    return bool(api.head(place, params={"path": path}, timeout=api.timeout).status_code == _FOUND)
 
 
 def programs_now(client: docker.DockerClient, name: str) -> tuple[str, ...]:

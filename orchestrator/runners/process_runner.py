@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -54,6 +55,10 @@ class ProcessRunner:
     async def agent_programs(self) -> tuple[str, ...] | None:
         """Nobody knows: without walls, one of the operator's own may lie anywhere."""
         return None
+
+    async def finds(self, program: str) -> bool | None:
+        """By the path of this process, which they inherit."""
+        return await asyncio.to_thread(shutil.which, program) is not None
 
     async def limits_in_words(self) -> str:
         """Which limits hold here, for `dovecote doctor`."""

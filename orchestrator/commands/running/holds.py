@@ -14,6 +14,7 @@ from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.records.messages import StoredMessage
 from orchestrator.contracts.seams import Topic
 from orchestrator.core.agents.provider_trouble import ProviderTrouble, trouble_of
+from orchestrator.core.agents.unstartable import UNSTARTABLE, why_unstartable
 from orchestrator.core.backoff import delay_s
 from orchestrator.core.chat.death import FIRST_WAIT_S
 from orchestrator.core.states.message import MESSAGE, MessageEvent
@@ -48,6 +49,8 @@ NOT_SET_UP: Final = Incident(name="setup", sentence=Say.NOT_SET_UP, told_from=1)
 NO_ROOM: Final = Incident(name="disk", sentence=Say.NO_ROOM, told_from=1)
 NO_PROVIDER: Final = Incident(name="provider", sentence=Say.PROVIDER_TROUBLE, told_from=1)
 REFUSED: Final = Incident(name="refused", sentence=Say.PROVIDER_REFUSES, told_from=1)
+NO_PROGRAM: Final = Incident(name="program", sentence=Say.NOT_SET_UP, told_from=1)
+"""Its container starts; what it is to run there does not."""
 NO_BUDGET: Final = Incident(name=BUDGET_INCIDENT, sentence=None, told_from=1, hold_for=HOLD_FOR_A_BUDGET)
 """The meter tells of it."""
 
@@ -58,19 +61,32 @@ _TROUBLES: Final[Mapping[ProviderTrouble, Incident]] = {
     ProviderTrouble.SPENT: NO_BUDGET,
 }
 _SETUP_DETAILS: Final = "setup-details"
+_PROGRAM_DETAILS: Final = "program-details"
 _REFUSED_DETAILS: Final = "refused-details"
-HOLDING: Final = (NO_START, NOT_SET_UP, NO_ROOM, NO_PROVIDER, REFUSED, NO_BUDGET)
+HOLDING: Final = (NO_START, NOT_SET_UP, NO_ROOM, NO_PROVIDER, REFUSED, NO_PROGRAM, NO_BUDGET)
 """What messages of a chat may wait for."""
 
 
 def incident_of(
-    tx: Transaction, services: Services, agent: Agent, code: str | None, failure: str | None, *, at: datetime
+    tx: Transaction,
+    services: Services,
+    agent: Agent,
+    code: str | None,
+    failure: str | None,
+    *,
+    at: datetime,
+    missing_program: str | None = None,
 ) -> Incident | None:
     """What a turn that failed has to wait for; None if the failure is its own.
 
-    code, failure: as of `trouble_of`. A conversation that is too long is given up: the next run begins a new
-    one.
+    code, failure: as of `trouble_of`, or code is one of an agent that can't be started inside.
+    missing_program: what operators hear of that. A conversation that is too long is given up: the next run
+    begins a new one.
     """
+    if code in UNSTARTABLE:
+        why = why_unstartable(code, missing_program, group=agent.group)
+        _tell_why(tx, services, agent, f"{_PROGRAM_DETAILS}:{agent.group}", why=why, at=at)
+        return NO_PROGRAM
     is_spent = notices.is_told(tx, f"{NO_BUDGET.name}:{agent.chat_jid}")
     trouble = trouble_of(code, failure, is_budget_spent=is_spent)
     if trouble is ProviderTrouble.TOO_LONG and sessions.drop_of(tx, agent, at=at):
@@ -94,8 +110,12 @@ def _tell_refused(tx: Transaction, services: Services, agent: Agent, *, at: date
 def note_answered(
     tx: Transaction, services: Services, agent: Agent, turn_id: TurnId, *, at: datetime
 ) -> None:
-    """A turn ended well: if people were told that the provider fails, they are told that it is over."""
+    """A turn ended well: if people were told of what kept it from that, they are told that it is over."""
     notices.close(tx, f"{_REFUSED_DETAILS}:{agent.group}")
+    notices.close(tx, f"{_PROGRAM_DETAILS}:{agent.group}")
+    if notices.close(tx, f"{NO_PROGRAM.name}:{agent.chat_jid}"):
+        incident = f"program-back:{agent.agent_id}:{turn_id}"
+        queue_notice(tx, services, chat=agent.chat_jid, what=Say.WORKING_AGAIN, incident=incident, at=at)
     if any([notices.close(tx, f"{each.name}:{agent.chat_jid}") for each in (NO_PROVIDER, REFUSED)]):
         incident = f"provider-back:{agent.agent_id}:{turn_id}"
         queue_notice(tx, services, chat=agent.chat_jid, what=Say.PROVIDER_BACK, incident=incident, at=at)
@@ -163,7 +183,13 @@ def note_no_room(tx: Transaction, services: Services, chat: Jid, *, at: datetime
 
 def tell_not_set_up(tx: Transaction, services: Services, agent: Agent, *, why: str, at: datetime) -> None:
     """Operators hear once an incident why an agent of this group can't be started, and what mends it."""
-    name = f"{_SETUP_DETAILS}:{agent.group}"
+    _tell_why(tx, services, agent, f"{_SETUP_DETAILS}:{agent.group}", why=why, at=at)
+
+
+def _tell_why(
+    tx: Transaction, services: Services, agent: Agent, name: str, *, why: str, at: datetime
+) -> None:
+    """name: of the incident, in which operators hear it once."""
     _, is_told = notices.count_one(tx, name, at=at)
     if not is_told:
         key, what = f"{name}:{agent.agent_id}", Say.OPERATOR_NOT_SET_UP

@@ -16,7 +16,8 @@ class Remains:
     acks: what lay in `acks/`, by turn. unread: stems of follow-ups it never took.
     exit: None when nobody saw it end. misconfigured: why it can't be started until an operator acts.
     is_budget_spent: it was not started, since its group may not spend more. provider_failure: how its latest
-    call to the provider failed. failed_start: why it was not started. files_modified: as of a result.
+    call to the provider failed. missing_program: what operators hear if its program was not there inside.
+    failed_start: why it was not started. files_modified: as of a result.
     """
 
     cause: DeathCause
@@ -28,5 +29,6 @@ class Remains:
     misconfigured: str | None = None
     is_budget_spent: bool = False
     provider_failure: str | None = None
+    missing_program: str | None = None
     failed_start: str | None = None
     files_modified: tuple[str, ...] | None = None

@@ -23,8 +23,9 @@ from orchestrator.core.agents.restarts import (
     counted,
     next_step,
 )
+from orchestrator.core.agents.unstartable import UNSTARTABLE
 from orchestrator.core.states.agent import AGENT, AgentEventKind
-from orchestrator.store import restarts, spawn_texts
+from orchestrator.store import agents, restarts, spawn_texts
 from orchestrator.store.transaction import Transaction
 
 
@@ -47,7 +48,7 @@ def end_or_restart(
     ending = Ending(status=agent.status, cause=remains.cause, reason=remains.reason, event=event)
     limits = _limits(services)
     step = next_step(spawn.restarts, ending, limits, now=at)
-    if step is NextStep.NOTHING or _is_vain(remains):
+    if step is NextStep.NOTHING or _is_vain(tx, agent, remains):
         return LastEnd(event=event, error=why)
     if step is NextStep.GIVES_UP:
         count = len(counted(spawn.restarts, limits, now=at))
@@ -72,8 +73,11 @@ def _restart(tx: Transaction, agent: Agent, kept: Restarts, why: str | None, *, 
     tx.wake(Topic.WORK)
 
 
-def _is_vain(remains: Remains) -> bool:
+def _is_vain(tx: Transaction, agent: Agent, remains: Remains) -> bool:
     """Whether only an operator can mend what kept it from starting."""
+    _, error = agents.last_turn_end(tx, agent.agent_id)
+    if error is not None and error.code in UNSTARTABLE:
+        return True
     return remains.misconfigured is not None or remains.is_budget_spent
 
 

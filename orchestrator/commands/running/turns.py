@@ -114,11 +114,13 @@ def end_turn(
     cancelled_by: DeathCause,
     at: datetime,
     provider_failure: str | None = None,
+    missing_program: str | None = None,
 ) -> None:
     """Settle what the turn was given, by how it ended. Said twice it changes nothing.
 
     cancelled_by: on whose account the agent was told to stop, if it was. provider_failure: how its latest
-    call to the provider failed, as the egress proxy saw it.
+    call to the provider failed, as the egress proxy saw it. missing_program: what operators hear if its
+    program is not there inside.
     """
     turn_id = _given_turn(tx, agent, event.turn_id, event.inputs)
     if turn_id is None:
@@ -135,7 +137,9 @@ def end_turn(
     )
     if turn is None:
         return
-    incident = _incident_in(tx, services, agent, event, turn, provider_failure, at=at)
+    incident = _incident_in(
+        tx, services, agent, event, turn, provider_failure, at=at, missing_program=missing_program
+    )
     _settle(tx, services, agent, event, turn, incident, cancelled_by=cancelled_by, at=at)
     if agent.task_run_id is not None:
         waits = incident is not None and not turn.effects
@@ -156,6 +160,7 @@ def _incident_in(
     provider_failure: str | None,
     *,
     at: datetime,
+    missing_program: str | None,
 ) -> Incident | None:
     """What the turn failed by that is not its own. Some programs end well, and in silence, where their
     provider let them down."""
@@ -163,7 +168,7 @@ def _incident_in(
     if event.status is not TurnStatus.ERROR and not is_silent:
         return None
     code = None if event.error is None else event.error.code
-    return incident_of(tx, services, agent, code, provider_failure, at=at)
+    return incident_of(tx, services, agent, code, provider_failure, at=at, missing_program=missing_program)
 
 
 def _settle(

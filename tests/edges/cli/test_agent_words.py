@@ -5,12 +5,16 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from orchestrator.cli.agent_checks import agent_findings
 from orchestrator.cli.findings import Health, Patient
 from orchestrator.paths import Paths
-from orchestrator.settings.tree import Settings
+from orchestrator.settings.tree import AgentSettings, Settings
 from orchestrator.store.migrate import shipped_migrations
+from orchestrator.store.opening import open_store
 from tests.edges.cli.conftest import Dovecote
+from tests.support.store_template import lay_store
 
 KEY = "canary-of-the-operator"
 
@@ -124,3 +128,55 @@ def test_the_doctor_looks_at_each_group(home: Path) -> None:
     ]
     assert findings[1].mend == "Set it: dovecote secret set providers/claude/api_key"
     assert findings[3].mend == "Set it: dovecote secret set providers/github/bot"
+
+
+def lay_group(paths: Paths) -> None:
+    """A store with the group `a`, and its folder."""
+    paths.ensure()
+    lay_store(paths.database)
+    with closing(open_store(paths.database, cached_statements=1)) as connection:
+        connection.execute(
+            "INSERT INTO groups (folder, jid, name, trigger, assistant_name, is_main, added_ms) "
+            "VALUES ('a', 'console:a', 'x', '@x', 'x', 1, 0)"
+        )
+    (paths.groups / "a").mkdir()
+
+
+@pytest.mark.parametrize(
+    ("command", "health"),
+    [
+        ("no-such-program --acp", Health.FAILURE),
+        ("sh -c true", Health.OK),
+        ("/workspace/group/mine", Health.OK),
+    ],
+    ids=["not there", "there", "where only an agent can look"],
+)
+def test_the_doctor_names_a_program_that_agents_would_not_find(
+    home: Path, command: str, health: Health
+) -> None:
+    paths = Paths(home=home)
+    lay_group(paths)
+    write(home, "a", f"---\nprovider: acp\ncommand: {command}\n---\n")
+    settings = Settings(agent=AgentSettings(runner="process", allow_unisolated=True))
+
+    (finding,) = agent_findings(Patient(paths=paths, settings=settings, pid=None))
+
+    assert finding.health is health
+    if health is Health.FAILURE:
+        assert "'no-such-program'" in finding.why
+        assert "groups/a/AGENT.md" in (finding.mend or "")
+        assert "image build" not in (finding.mend or "")
+
+
+def test_the_doctor_names_all_that_is_wrong_with_a_group(home: Path) -> None:
+    paths = Paths(home=home)
+    lay_group(paths)
+    write(home, "a", "---\npermissions: maybe\nmax_turns: 0\n---\n")
+
+    (finding,) = agent_findings(Patient(paths=paths, settings=Settings(), pid=None))
+
+    assert finding.health is Health.FAILURE
+    assert "(1) groups/a/AGENT.md line 2 has the field permissions" in finding.why
+    assert "(2) groups/a/AGENT.md line 3 has the field max_turns" in finding.why
+    assert "approve-reads" in finding.why
+    assert finding.mend == "The same, one a line: dovecote agent check a"

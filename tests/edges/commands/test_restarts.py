@@ -23,6 +23,7 @@ from orchestrator.contracts.records.agents import AgentStatus, EndReason, ExitSt
 from orchestrator.contracts.records.spawns import OnParentExit, RestartPolicy, WaitFor, WishedPermissions
 from orchestrator.contracts.wire.agent_requests import SpawnAgent
 from orchestrator.contracts.wire.codec import to_json
+from orchestrator.contracts.wire.container_io import TurnError
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.store import agents, lineage, spawns, waits
@@ -50,8 +51,8 @@ async def bench(desk: Desk) -> SpawnBench:
     return await open_bench(desk)
 
 
-async def begin(bench: SpawnBench, agent_id: AgentId, *, says: str | None = None) -> None:
-    """An attempt gets its place to run and takes its input."""
+async def begin(bench: SpawnBench, agent_id: AgentId, *, says: str | None = None) -> TurnId:
+    """An attempt gets its place to run and takes its input; its turn."""
     at, turn = bench.desk.now, TurnId(new_id("turn"))
 
     def body(tx: Transaction) -> None:
@@ -64,6 +65,7 @@ async def begin(bench: SpawnBench, agent_id: AgentId, *, says: str | None = None
             assert take_result_text(tx, PairKey(agent=agent, ordinal=1, turn_id=turn), says, at=at)
 
     await bench.desk.run(body)
+    return turn
 
 
 async def end(
@@ -283,6 +285,22 @@ async def test_what_another_attempt_would_not_mend_is_an_end(
     await end(bench, child, remains)
 
     assert await status_of(bench, child) == expected
+
+
+@pytest.mark.parametrize("code", ["PROGRAM_MISSING", "START_FAILED"])
+async def test_what_could_not_begin_inside_is_not_started_again(bench: SpawnBench, code: str) -> None:
+    child = await bench.spawn(restart_policy=FAILURE)
+    turn = await begin(bench, child)
+    at = bench.desk.now
+
+    def say_so(tx: Transaction) -> None:
+        error = TurnError(code=code, message="no such program")
+        agents.end_turn(tx, child, turn, outcome=TurnOutcome.ERROR, at=at, error=error)
+
+    await bench.desk.run(say_so)
+    await end(bench, child, replace(FAILED, reason=EndReason.EXITED, exit=ExitStatus(code=0)))
+
+    assert await status_of(bench, child) == "failed"
 
 
 async def test_its_record_tells_the_policy_and_the_restarts(bench: SpawnBench) -> None:

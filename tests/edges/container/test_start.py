@@ -4,10 +4,17 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
-from orchestrator.contracts.wire.container_io import AgentLog, Ready, SessionNamed, TurnStatus
+from orchestrator.contracts.wire.container_io import (
+    AgentDefinition,
+    AgentLog,
+    Ready,
+    SessionNamed,
+    TurnStatus,
+)
 from tests.edges.container.agent_process import REPOSITORY, Home, agent, given
 
 HEAVY = {"asyncio", "pydantic", "mcp", "jinja2", "docker", "yaml"}
@@ -119,7 +126,7 @@ async def test_an_unknown_driver_fails_the_turn_and_names_those_there_are(home: 
     ended = running.ended[0]
     assert ended.status is TurnStatus.ERROR
     assert ended.error is not None
-    assert ended.error.code == "AGENT_ERROR"
+    assert ended.error.code == "START_FAILED"
     assert "builtin" in ended.error.message
 
 
@@ -133,3 +140,20 @@ async def test_the_session_is_named_before_the_first_text(home: Home) -> None:
     kinds = [type(item).__name__ for item in running.items]
     assert SessionNamed(session_id="s-42") in running.items
     assert kinds.index("SessionNamed") < kinds.index("Text")
+
+
+async def test_without_its_program_it_says_so_and_ends_and_leaves_the_next_message(home: Home) -> None:
+    agent_of_a_program = AgentDefinition(driver="acp", command=("no-such-program",))
+
+    async with agent(home) as running:
+        home.follow_up("0001.json", "again", ids=["m2"], turn_id="turn-2")
+        await running.give(replace(given("hello"), agent=agent_of_a_program))
+        code = await running.exit_code()
+
+    (ended,) = running.ended
+    assert code == 0
+    assert (ended.status, ended.inputs, running.texts) == (TurnStatus.ERROR, ("m1",), [])
+    assert ended.error is not None
+    assert ended.error.code == "PROGRAM_MISSING"
+    assert "no-such-program" in ended.error.message
+    assert home.input_names() == ["0001.json"]

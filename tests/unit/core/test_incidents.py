@@ -24,7 +24,9 @@ def test_an_incident_says_whose_it_is_and_what_to_do(incident: str) -> None:
     assert said.mend
 
 
-@pytest.mark.parametrize("incident", ["setup-details:garden", "refused-details:garden", "disk"])
+@pytest.mark.parametrize(
+    "incident", ["setup-details:garden", "program-details:garden", "refused-details:garden", "disk"]
+)
 def test_what_is_said_beside_another_incident_is_not_said_twice(incident: str) -> None:
     assert in_words(incident, folders={}) is None
 

@@ -78,6 +78,7 @@ def test_a_group_chat_that_dovecote_was_put_out_of_is_a_failure(home: SickHome) 
     [
         ("start", Health.FAILURE, "No agent can be started for family", "runner"),
         ("setup", Health.FAILURE, "needs is not set up", "dovecote agent check"),
+        ("program", Health.FAILURE, "of family is not there inside", "groups/family/AGENT.md"),
         ("disk", Health.FAILURE, "too full to start an agent for family", "disk_floor_bytes"),
         ("provider", Health.WARNING, "is away or busy", "dovecote provider check"),
         ("refused", Health.FAILURE, "refuses the credential or the model", "dovecote provider check"),

@@ -31,10 +31,10 @@ class EdgeCase:
 EDGE_CASES = {
     "no command to start": EdgeCase(given={"command": ()}, fails_with="no command", calls=()),
     "executable missing from PATH": EdgeCase(
-        given={"command": ("no-such-program",)}, fails_with="'no-such-program' is not installed", calls=()
+        given={"command": ("no-such-program",)}, fails_with="'no-such-program' is not here", calls=()
     ),
     "executable that can't be run": EdgeCase(
-        given={"command": ("/dev/null",)}, fails_with="'/dev/null' is not installed", calls=()
+        given={"command": ("/dev/null",)}, fails_with="'/dev/null' is not here, or no program", calls=()
     ),
     "additional directory is relative": EdgeCase(
         given={"extra_directories": ("extra",)}, fails_with="is not absolute", calls=()

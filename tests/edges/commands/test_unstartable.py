@@ -1,0 +1,78 @@
+"""An agent whose program is not there inside: said at once, to chat and operators, and waited for."""
+
+import pytest
+
+from orchestrator.commands.running.turns import end_turn
+from orchestrator.contracts.ids import TurnId
+from orchestrator.contracts.records.agents import Agent
+from orchestrator.contracts.wire.container_io import TurnEnded, TurnError, TurnStatus
+from orchestrator.core.chat.death import DeathCause
+from orchestrator.core.wording import Say, say
+from tests.edges.commands.conftest import Desk
+from tests.support.store_rows import OTHER_CHAT, add_group
+
+MISSING = "Its program 'x' is not there inside. Mend it."
+
+
+async def fail_to_begin(desk: Desk, number: int, code: str) -> Agent:
+    """An agent that says of its turn with m-1 that it could not begin."""
+    turn = f"turn-{number}"
+    held = await desk.start_agent(f"agent-{number}", turn=turn)
+    await desk.begin(held, "m-1", turn=turn)
+    error = TurnError(code=code, message="click http://evil.example")
+    event = TurnEnded(turn_id=TurnId(turn), inputs=("m-1",), status=TurnStatus.ERROR, error=error)
+    await desk.run(
+        lambda tx: end_turn(
+            tx,
+            desk.services,
+            held,
+            event,
+            cancelled_by=DeathCause.HOST,
+            at=desk.now,
+            missing_program=MISSING,
+        )
+    )
+    return held
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [("PROGRAM_MISSING", MISSING), ("START_FAILED", "data/logs/agents/family.log")],
+)
+async def test_chat_and_operators_hear_it_once_and_no_try_is_spent(desk: Desk, code: str, why: str) -> None:
+    await desk.run(lambda tx: add_group(tx, "boss", OTHER_CHAT, is_main=1))
+    await desk.hear("m-1")
+    for number in (1, 2, 3):
+        await fail_to_begin(desk, number, code)
+        desk.clock.advance(300)
+
+    assert await desk.texts() == [say(Say.NOT_SET_UP, "en")]
+    (told,) = await desk.texts(OTHER_CHAT)
+    assert "family" in told
+    assert why in told
+    assert "evil" not in told
+    assert (await desk.row("m-1"))["tries"] == 0
+    assert await desk.statuses() == {"m-1": "pending"}
+
+
+async def test_once_it_answers_people_are_told_and_the_next_fault_is_told_again(desk: Desk) -> None:
+    await desk.run(lambda tx: add_group(tx, "boss", OTHER_CHAT, is_main=1))
+    await desk.hear("m-1")
+    await fail_to_begin(desk, 1, "PROGRAM_MISSING")
+    desk.clock.advance(300)
+    held = await desk.start_agent("agent-2", turn="turn-2")
+    await desk.begin(held, "m-1", turn="turn-2")
+    await desk.say(held, "the answer", turn="turn-2")
+    await desk.end(held, "m-1", turn="turn-2")
+    await desk.hear("m-2")
+    again = await desk.start_agent("agent-3", turn="turn-3")
+    await desk.begin(again, "m-2", turn="turn-3")
+    await desk.end(again, "m-2", turn="turn-3", status=TurnStatus.ERROR, code="PROGRAM_MISSING")
+
+    assert await desk.texts() == [
+        say(Say.NOT_SET_UP, "en"),
+        "the answer",
+        say(Say.WORKING_AGAIN, "en"),
+        say(Say.NOT_SET_UP, "en"),
+    ]
+    assert len(await desk.texts(OTHER_CHAT)) == 2
