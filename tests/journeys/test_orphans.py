@@ -30,13 +30,17 @@ async def test_fp2_an_orphan_of_which_no_event_told_is_swept_up_and_the_audit_ha
         (row,) = await ended(home, "leaf")
 
     assert (row["status"], row["stop_reason"]) == ("terminated", "orphan_cleanup")
-    (told,) = home.rows("SELECT body FROM event_log WHERE type = 'terminate.orphan'")
-    assert json.loads(told["body"]) == {
-        "type": "terminate.orphan",
-        "agentId": leaf,
-        "parentAgentId": middle,
-        "reason": "parent_terminated",
-    }
+    assert audited(home, leaf, "terminate.orphan") == [
+        {"parentAgentId": middle, "reason": "parent_terminated"}
+    ]
+    assert audited(home, leaf, "terminate.cascade") == [{"reason": "orphan_cleanup", "terminatedCount": 1}]
+
+
+def audited(home: HomeOnDisk, agent_id: str, event: str) -> list[dict[str, object]]:
+    """What the audit has of such events of an agent, but for their type and whose they are."""
+    asked = f"SELECT body FROM event_log WHERE type = '{event}' AND agent_id = '{agent_id}'"
+    bodies = [json.loads(row["body"]) for row in home.rows(asked)]
+    return [{name: each[name] for name in each if name not in ("type", "agentId")} for each in bodies]
 
 
 def lose(home: HomeOnDisk, agent_id: str) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,12 @@ from typing import Any
 import httpx
 import structlog.testing
 
+from orchestrator.api.agent_face import AgentFace
 from orchestrator.commands.agents.tokens import prepare_token_dir, renew_tokens
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.agents import AgentStatus
+from orchestrator.contracts.records.egress import AgentCall
+from orchestrator.engine.event_feed import EventFeed
 from orchestrator.settings.api import ApiSettings
 from orchestrator.settings.tree import Settings
 from orchestrator.store import agents, trees
@@ -213,6 +217,25 @@ async def test_attack_an_agent_that_tries_tokens_without_end_is_slowed_and_fills
         lambda tx: tx.all("SELECT 1 FROM event_log WHERE type = 'token.validation_failed'")
     )
     assert len(rows) == 3
+
+
+async def test_fp8_attack_who_tries_tokens_without_end_shuts_out_nobody_else(bench: SpawnBench) -> None:
+    bench.desk.set_settings(Settings(api=ApiSettings(refusals_per_minute=3)))
+    services, sibling = bench.desk.services, await bench.started()
+    directory = await prepare_token_dir(services, sibling.agent_id, None)
+    assert directory is not None
+    good = (directory / "session").read_text("ascii")
+    face = AgentFace(services, await EventFeed.open(services))
+
+    async def status(agent_id: AgentId, token: str) -> int:
+        body = json.dumps(ASKED).encode()
+        call = AgentCall(agent_id=agent_id, method="POST", authorization=f"Bearer {token}", body=body)
+        return (await face.answer(call)).status
+
+    tried = [await status(bench.root.agent_id, "wrong") for _ in range(4)]
+
+    assert tried == [401, 401, 401, 429]
+    assert await status(sibling.agent_id, good) == 200
 
 
 async def test_only_post_is_answered_at_an_agents_own_socket_and_no_other_route(faces: Faces) -> None:

@@ -88,6 +88,15 @@ async def test_what_has_ended_makes_room_for_as_many(bench: SpawnBench) -> None:
     assert len(second) == 4
 
 
+async def test_fp8_each_agent_has_a_rate_of_its_own(bench: SpawnBench) -> None:
+    bench.set(per_minute=2)
+    one, other = await bench.started(), await bench.started()
+
+    told = [await bench.code(bench.ask(by=each)) for each in (bench.root, one, one, one, other)]
+
+    assert told == ["RATE_LIMITED", "done", "done", "RATE_LIMITED", "done"]
+
+
 async def test_trees_are_counted_apart(bench: SpawnBench) -> None:
     bench.set(max_agents_per_tree=2)
     other = await bench.run_it(AgentId(str((await bench.ask_as_operator())["agentId"])))
