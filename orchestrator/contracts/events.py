@@ -72,13 +72,16 @@ class AgentProgressed(Wire):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentCompleted(Wire):
-    """An agent ended well. files_modified: relative to its workspace; None if nobody looked."""
+    """An agent ended well. exit_code: None if nobody saw it.
+
+    files_modified: relative to its workspace; None if nobody looked.
+    """
 
     agent_id: AgentId
     tree_id: TreeId
     depth: int
     parent_agent_id: AgentId | None = None
-    exit_code: int
+    exit_code: int | None = None
     output: str
     duration_ms: int
     files_modified: tuple[str, ...] | None = None

@@ -163,8 +163,6 @@ Ended = AgentCompleted | AgentFailed | AgentTerminated
 
 
 def _completed(agent: Agent, spawn: SpawnRecord | None, cause: DeathCause | None, why: str | None) -> Ended:
-    if agent.exit_code is None:
-        return _failed(agent, spawn, cause, why)
     result = _result(spawn)
     files = result.files_modified
     return AgentCompleted(

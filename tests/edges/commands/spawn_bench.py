@@ -143,21 +143,26 @@ class SpawnBench:
         return await self.run_it(await self.spawn(task, by=by, **fields))
 
     async def end(
-        self, agent_id: AgentId, event: AgentEventKind = AgentEventKind.ENDED_WELL, code: int = 0
+        self,
+        agent_id: AgentId,
+        event: AgentEventKind = AgentEventKind.ENDED_WELL,
+        code: int | None = 0,
+        *,
+        outcome: TurnOutcome = TurnOutcome.SUCCESS,
     ) -> None:
-        """Its turn is over, and its process gone."""
+        """Its turn is over, and its process gone. code: None: nobody saw with which."""
         remains = Remains(
             cause=DeathCause.AGENT,
             reason=EndReason.EXITED,
             event=event,
             acks={},
             unread=(),
-            exit=ExitStatus(code=code),
+            exit=None if code is None else ExitStatus(code=code),
         )
         at, services = self.desk.now, self.desk.services
 
         def body(tx: Transaction) -> None:
-            agents.end_turn(tx, agent_id, TURN, outcome=TurnOutcome.SUCCESS, at=at)
+            agents.end_turn(tx, agent_id, TURN, outcome=outcome, at=at)
             bury(tx, services, agent_id, remains, at=at)
 
         await self.desk.run(body)

@@ -138,16 +138,18 @@ async def test_the_operators_tree_has_parents_before_children_and_is_there_after
 ) -> None:
     child = await bench.started("lead")
     grandchild = await bench.started("help", by=child)
-    for each in (grandchild, child, bench.root):
+    late = await bench.started("late")
+    for each in (grandchild, late, child, bench.root):
         await bench.end(each.agent_id)
 
     view = await tree_view(bench.desk.services, OPERATOR, tree_id="tree-root")
 
     told = as_tree(view)
-    assert [each.agent_id for each in view.agents] == ["agent-root", child.agent_id, grandchild.agent_id]
+    found = [each.agent_id for each in view.agents]
+    assert found == ["agent-root", child.agent_id, late.agent_id, grandchild.agent_id]
     assert (told["status"], told["totalAgents"], told["liveAgents"], told["maxDepthReached"]) == (
         "terminated",
-        3,
+        4,
         0,
         2,
     )

@@ -112,12 +112,31 @@ async def test_fp9_a_result_is_what_was_recorded_whatever_its_text_looks_like(de
     }
 
 
+async def test_p11_a_child_that_changed_no_files_says_so_and_its_output_is_whole(desk: Desk) -> None:
+    output = "x" * MAX_OUTPUT_BYTES
+    result = SpawnResult(output=output, files_modified=(), exit_code=0, duration_ms=4_900)
+
+    told = await end_child(desk, AgentStatus.COMPLETED, result, code=0, reason=EndReason.EXITED)
+
+    assert told["output"] == output
+    assert told["filesModified"] == []
+    assert (told["exitCode"], told["durationMs"]) == (0, 4_900)
+
+
 async def test_fp9_an_exit_code_that_nobody_saw_is_missing_and_not_zero(desk: Desk) -> None:
     result = SpawnResult(output="half", error="The engine went away.", duration_ms=10)
 
     told = await end_child(desk, AgentStatus.FAILED, result, reason=EndReason.ENGINE_LOST)
 
     assert told == {"type": "agent.failed", **PLACE, "error": "The engine went away.", "output": "half"}
+
+
+async def test_fp9_who_did_its_work_has_completed_though_nobody_saw_its_exit_code(desk: Desk) -> None:
+    result = SpawnResult(output="done", duration_ms=10)
+
+    told = await end_child(desk, AgentStatus.COMPLETED, result, reason=EndReason.ENGINE_LOST)
+
+    assert told == {"type": "agent.completed", **PLACE, "output": "done", "durationMs": 10}
 
 
 async def test_fp21_who_ran_out_of_time_was_terminated_by_timeout(desk: Desk) -> None:
