@@ -60,16 +60,17 @@ def quota_of(usage: SpawnUsage, limits: SpawnLimits) -> QuotaInfo:
 def check_limits(usage: SpawnUsage, limits: SpawnLimits) -> None:
     """Return if one agent more is allowed. Raises LimitExceeded that names the limit and how to change it."""
     quota = quota_of(usage, limits)
+    # Of several that which no waiting lifts: who is told to wait is not to wait in vain.
     if usage.depth is not None:
         if usage.depth >= limits.depth:
             raise _exceeded(ErrorCode.DEPTH_EXCEEDED, "depth", usage.depth, limits.depth, quota)
-        if usage.tree_agents >= limits.tree_agents:
-            raise _exceeded(
-                ErrorCode.QUOTA_EXCEEDED, "tree_agents", usage.tree_agents, limits.tree_agents, quota
-            )
         if usage.tree_spawns >= limits.tree_spawns:
             raise _exceeded(
                 ErrorCode.QUOTA_EXCEEDED, "tree_spawns", usage.tree_spawns, limits.tree_spawns, quota
+            )
+        if usage.tree_agents >= limits.tree_agents:
+            raise _exceeded(
+                ErrorCode.QUOTA_EXCEEDED, "tree_agents", usage.tree_agents, limits.tree_agents, quota
             )
     if limits.children is not None and usage.children >= limits.children:
         raise _exceeded(ErrorCode.LIMIT_EXCEEDED, "children", usage.children, limits.children, quota)

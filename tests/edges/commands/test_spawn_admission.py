@@ -10,9 +10,12 @@ from typing import Any
 
 import pytest
 
+from orchestrator.commands.running.stopping import stop_agents
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.errors import LimitExceeded
 from orchestrator.contracts.ids import AgentId
+from orchestrator.contracts.records.agents import TurnOutcome
+from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.store import lineage
 from tests.edges.commands.conftest import Desk, open_desk
 from tests.edges.commands.spawn_bench import SpawnBench, open_bench
@@ -75,17 +78,51 @@ async def test_every_other_limit_holds_as_well(
     assert {each.details["limit"] for each in refused} == {limit}
 
 
-async def test_what_has_ended_makes_room_for_as_many(bench: SpawnBench) -> None:
-    """FP6: the count goes down again."""
-    bench.set(max_agents_per_tree=11)
+@pytest.mark.parametrize(
+    "limits",
+    [{"max_agents_per_tree": 11}, {"max_live": 11, "max_agents_per_tree": 100}],
+    ids=["in the tree", "live in all"],
+)
+async def test_what_has_ended_makes_room_for_as_many(bench: SpawnBench, limits: dict[str, Any]) -> None:
+    """FP6: the count goes down again, whatever the end was, and also of those that never began."""
+    bench.set(**limits)
     first, _ = await storm(bench)
-    for agent_id in first[:4]:
+    never_began, *running = first[:5]
+    await stop_agents(bench.desk.services, bench.caller, never_began)
+    ends = (
+        AgentEventKind.ENDED_WELL,
+        AgentEventKind.ENDED_BADLY,
+        AgentEventKind.RAN_OUT,
+        AgentEventKind.FOUND_DEAD,
+    )
+    for agent_id, event in zip(running, ends, strict=True):
+        outcome = TurnOutcome.SUCCESS if event is AgentEventKind.ENDED_WELL else TurnOutcome.DIED
         await bench.run_it(agent_id)
-        await bench.end(agent_id)
+        await bench.end(agent_id, event, 1, outcome=outcome)
 
     second, _ = await storm(bench)
 
-    assert len(second) == 4
+    assert len(first) == 10
+    assert len(second) == 5
+
+
+async def test_p3_the_limits_of_a_tree_hold_whoever_names_the_parent(bench: SpawnBench) -> None:
+    bench.set(max_agents_per_tree=4, max_depth=2)
+    child = await bench.started()
+    deepest = await bench.started(by=child)
+    below_deepest = [
+        await bench.code(bench.ask(by=deepest)),
+        await bench.code(bench.ask_as_operator(parent=deepest.agent_id)),
+    ]
+    await bench.ask_as_operator(parent=bench.root.agent_id)
+
+    below_root = [
+        await bench.code(bench.ask()),
+        await bench.code(bench.ask_as_operator(parent=bench.root.agent_id)),
+    ]
+
+    assert below_deepest == ["DEPTH_EXCEEDED"] * 2
+    assert below_root == ["QUOTA_EXCEEDED"] * 2
 
 
 async def test_fp8_each_agent_has_a_rate_of_its_own(bench: SpawnBench) -> None:

@@ -73,6 +73,24 @@ def test_what_passes_by_itself_says_when_to_try_again(
     assert caught.value.retry_after_s == retry_after_s
 
 
+ALL_REACHED = {"depth": 2, "tree_spawns": 100, "tree_agents": 10, "live_agents": 20, "retry_after_s": 7.5}
+
+
+@pytest.mark.parametrize(
+    ("without", "limit"),
+    [(0, "depth"), (1, "tree_spawns"), (2, "tree_agents"), (3, "live_agents"), (4, "spawns_per_minute")],
+)
+def test_p2_of_several_limits_that_is_told_which_no_waiting_or_the_longest_lifts(
+    without: int, limit: str
+) -> None:
+    reached: dict[str, Any] = dict(list(ALL_REACHED.items())[without:])
+
+    with pytest.raises(LimitExceeded) as caught:
+        check_limits(replace(ROOM, **reached), LIMITS)
+
+    assert caught.value.details["limit"] == limit
+
+
 USAGES = st.builds(
     SpawnUsage,
     depth=st.none() | st.integers(0, 11),
