@@ -13,12 +13,12 @@ file is shown.
 `groups`, `tasks`, `proposals`, `api_keys`, `usage`, `secrets`, `provider_login`, `config`, `workspaces`,
 `image` (with `build_for` and `image_prune`), `events`, `whatsapp` and `whatsapp_link` (with
 `whatsapp_settling` behind a link, and `whatsapp_numbers`) are the commands of these names; `seen` is
-`messages` and `errors`, `mcp_bridge` is `mcp`, `agent_check` looks at definitions and providers;
+`messages` and `errors`, `mcp_bridge` is `mcp`, `definition_lists` is `agent check` and `provider list`;
 `agent_trees` and `top` show agents in `tree_lines`, `status` all that is, in `status_lines`;
 `backups`, `forgetting` and `service` do what `keeping_app` says; `reference` draws the README's tables.
 `doctor` gives `findings`, made by `place_checks`, `secret_checks`, `running_checks` (of the orchestrator
 that runs), `store_checks`, `standing_checks` (with `queue_checks`: what waits), `runner_checks`,
 `container_checks`, `alert_checks`, `channel_checks`, `door_checks`, `refusal_checks`, `service_checks`,
-`provider_findings` and `agent_checks`; `provider_checks` and `image_check` take longer. `output` and
+`provider_checks` and `agent_checks`; `provider_trial` and `image_check` take longer. `output` and
 `table` print.
 """

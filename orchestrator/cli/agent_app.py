@@ -23,7 +23,7 @@ def agent_check(
     as_json: AsJson = False,
 ) -> None:
     """Show what an agent would be at its next start; exit code 1 if none could be started."""
-    from orchestrator.cli.agent_check import check
+    from orchestrator.cli.definition_lists import check
 
     raise typer.Exit(check(home, group, as_json=as_json))
 

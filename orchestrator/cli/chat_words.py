@@ -6,8 +6,8 @@ from typing import Final
 
 from orchestrator.api.chat_watch import ChatStart
 from orchestrator.cli.addressing import how_to_address
+from orchestrator.core.chat.slash_words import SLASH_WORDS
 
-_WORDS_OF_DOVECOTE: Final = ("/status", "/tasks", "/new", "/stop", "/retry", "/answer", "/yes", "/no")
 _WORD: Final = re.compile(r"/[A-Za-z]+")
 
 
@@ -27,7 +27,7 @@ def word_of(line: str) -> Word:
         return Word.LEAVE
     if first.lower() == "/help":
         return Word.HELP
-    if _WORD.fullmatch(first) and first.lower() not in _WORDS_OF_DOVECOTE:
+    if _WORD.fullmatch(first) and first.lower().removeprefix("/") not in SLASH_WORDS:
         return Word.UNKNOWN
     return Word.MESSAGE
 

@@ -20,7 +20,7 @@ from orchestrator.cli.place_checks import (
     check_lock,
     check_log,
 )
-from orchestrator.cli.provider_findings import check_providers
+from orchestrator.cli.provider_checks import check_providers
 from orchestrator.cli.refusal_checks import check_refusals
 from orchestrator.cli.runner_checks import check_limits, check_runner
 from orchestrator.cli.running_checks import running_findings

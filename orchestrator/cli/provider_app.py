@@ -13,7 +13,7 @@ Name = Annotated[str, typer.Argument(help="Its name, as the list shows it.")]
 @provider_app.command("list")
 def provider_list(home: Home = None, as_json: AsJson = False) -> None:
     """List the providers, each with its model, its upstream, and whether its credential is set."""
-    from orchestrator.cli.agent_check import list_all
+    from orchestrator.cli.definition_lists import list_all
 
     list_all(home, as_json=as_json)
 
@@ -21,7 +21,7 @@ def provider_list(home: Home = None, as_json: AsJson = False) -> None:
 @provider_app.command("check")
 def provider_check(name: Name, home: Home = None, as_json: AsJson = False) -> None:
     """Look whether its credential is set and its upstream takes it; exit code 1 if not."""
-    from orchestrator.cli.provider_checks import check
+    from orchestrator.cli.provider_trial import check
 
     raise typer.Exit(check(home, name, as_json=as_json))
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from orchestrator.cli.agent_check import secrets_of
+from orchestrator.cli.definition_lists import secrets_of
 from orchestrator.cli.home import make_home, open_home
 from orchestrator.cli.table import columns
 from orchestrator.commands.setup.secrets import list_secrets, remove_secret, set_secret, wanted_secrets

@@ -12,7 +12,7 @@ from typing import Any, Final
 import docker
 import pytest
 
-from orchestrator.cli.agent_check import secrets_of
+from orchestrator.cli.definition_lists import secrets_of
 from orchestrator.commands.setup.secrets import set_secret
 from orchestrator.contracts.records.launch import WORKSPACE_TARGET
 from orchestrator.runners.catalog import RunnerOptions, make_runner

@@ -6,7 +6,7 @@ from typing import Final
 
 import structlog
 
-from orchestrator.commands.hearing.operator_words import HANDLED_WORDS, WORDS_WITHOUT_BOUND
+from orchestrator.commands.hearing.operator_words import WORDS_WITHOUT_BOUND
 from orchestrator.commands.hearing.sender_rules import look_at_rules, note_look
 from orchestrator.commands.saying.contacts import in_known_chat
 from orchestrator.commands.saying.outgoing import queue_notice
@@ -135,8 +135,7 @@ def _operator_word(group: Group, message: InboundMessage, role: SenderRole) -> S
     trigger = compile_trigger(
         group.trigger, assistant_name=group.assistant_name, position=group.trigger_position
     )
-    word = slash_word(message.text, trigger)
-    return word if word is not None and word.name in HANDLED_WORDS else None
+    return slash_word(message.text, trigger)
 
 
 def _count_dropped(tx: Transaction, group: Group, at: datetime) -> None:

@@ -21,7 +21,6 @@ from orchestrator.core.wording import Say, say
 from orchestrator.store import contacts, groups, messages, proposals, sessions, waiting_words
 from orchestrator.store.transaction import Transaction
 
-HANDLED_WORDS: Final = frozenset({"status", "stop", "new", "tasks", "retry", "yes", "no", "answer", "help"})
 WORDS_WITHOUT_BOUND: Final = frozenset({"stop", "answer"})
 """What nobody is too noisy to say: it ends work or lets it go on."""
 _WORDS_OF_ALL: Final = frozenset({"stop", "retry", "help"})

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.agent_check import secrets_of
+from orchestrator.cli.definition_lists import secrets_of
 from orchestrator.cli.home import open_home
-from orchestrator.cli.provider_checks import check
+from orchestrator.cli.provider_trial import check
 from orchestrator.commands.setup.secrets import set_secret
 from tests.edges.cli.conftest import Dovecote
 from tests.support.model_server import ModelServer, running_model_server

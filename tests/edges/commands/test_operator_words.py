@@ -5,12 +5,12 @@ from datetime import timedelta
 
 import pytest
 
-from orchestrator.commands.hearing.operator_words import HANDLED_WORDS
 from orchestrator.commands.operator_requests import ask_as_operator
 from orchestrator.contracts.ids import GroupFolder, Jid
 from orchestrator.contracts.records.agents import Agent, StopReach
 from orchestrator.contracts.wire.container_io import TurnStatus
 from orchestrator.contracts.wire.task_requests import PauseTask, ScheduleTask
+from orchestrator.core.chat.slash_words import SLASH_WORDS
 from orchestrator.core.wording import ENGLISH, Say
 from orchestrator.settings.tree import AgentSettings, AssistantSettings, Settings
 from orchestrator.store import sessions
@@ -293,4 +293,4 @@ async def test_help_lists_the_words_that_its_asker_may_say(desk: Desk, who: Jid,
 
 
 def test_help_names_every_word_that_does_something() -> None:
-    assert {f"/{word}" for word in HANDLED_WORDS} == set(re.findall(r"/[a-z]+", ENGLISH[Say.HELP]))
+    assert {f"/{word}" for word in SLASH_WORDS} == set(re.findall(r"/[a-z]+", ENGLISH[Say.HELP]))

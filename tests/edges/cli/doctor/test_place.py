@@ -6,7 +6,7 @@ import os
 import pytest
 
 from orchestrator.cli.findings import Health
-from orchestrator.cli.provider_findings import check_providers
+from orchestrator.cli.provider_checks import check_providers
 from orchestrator.cli.refusal_checks import check_refusals
 from orchestrator.cli.secret_checks import check_secrets
 from orchestrator.ipc.quarantine import MAX_ENTRIES
