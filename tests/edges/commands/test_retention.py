@@ -1,5 +1,6 @@
 """What is old and done with goes, what anything still needs stays, and a crash in between is harmless."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -17,6 +18,7 @@ from orchestrator.contracts.records.messages import MessageStatus, TextSource
 from orchestrator.contracts.records.tasks import TaskStatus
 from orchestrator.contracts.records.words import SpokenWord
 from orchestrator.contracts.wire.container_io import TurnStatus
+from orchestrator.engine.housekeeping import Housekeeping
 from orchestrator.settings.tree import Settings
 from orchestrator.store import (
     agents,
@@ -34,6 +36,7 @@ from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import Desk
 from tests.edges.commands.task_bench import HOUR_S, Bench
 from tests.edges.commands.task_bench import bench as bench
+from tests.support.eventually import eventually
 from tests.support.store_rows import ANN, CHAT, add_message, agent
 
 T = TypeVar("T")
@@ -239,6 +242,20 @@ async def test_messages_that_can_not_be_taken_are_no_trouble_of_the_chats_provid
 
     assert await rows(desk, "incident", "notices") == [f"{REFUSED_INCIDENTS}{CHAT}"]
     assert await desk.run(lambda tx: notices.opened_at(tx, f"refused:{CHAT}")) is None
+
+
+async def test_the_house_is_kept_from_its_start_on(desk: Desk) -> None:
+    keep_days(desk, 1)
+    await desk.run(lambda tx: add_message(tx, "old", status=MessageStatus.SETTLED, at=desk.now))
+    desk.clock.advance(2 * DAY_S)
+
+    async def is_gone() -> bool:
+        return not await rows(desk, "message_id", "messages")
+
+    async with asyncio.TaskGroup() as tasks:
+        keeping = tasks.create_task(Housekeeping(desk.services).run())
+        await eventually(is_gone)
+        keeping.cancel()
 
 
 async def fill(bench: Bench) -> None:
