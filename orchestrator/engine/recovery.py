@@ -55,7 +55,10 @@ async def reconcile(
             not_dead |= await _stop_leftovers(earlier, believed_live, instance_id, frozenset())
         finally:
             await earlier.close()
-    for agent in (each for each in believed_live if each.agent_id not in living):
+    # The deepest first, as in every stop: who goes last, of him it is known how many went.
+    for agent in sorted(believed_live, key=lambda each: -each.depth):
+        if agent.agent_id in living:
+            continue
         await _bury_surely(services, boxes, agent, is_dead=agent.agent_id not in not_dead)
     await _clear_left_boxes(services, boxes, {each.box.name for each in adopted})
     still_live = await services.db.run(agents.live)

@@ -4,6 +4,7 @@ Source: agents.md section 2.
 """
 
 import contextlib
+import json
 import os
 import sqlite3
 from collections.abc import Mapping
@@ -88,9 +89,19 @@ async def test_whatever_ten_agents_were_doing_at_a_kill_each_has_one_true_state_
         await orchestrator.stop()
 
         check_states(before, {row["agent_id"]: row for row in agents_of(home)})
+        went = [was for was in before.values() if was["status"] not in ("pending", "completed")]
+        assert cascades(home)[-1] == ("cascade", 1 + len(went))
+        assert "manual" not in dict(cascades(home))  # nobody had stopped any
         await home.nothing_left()
         forget_agents(home)
         home.set(**usual, agent__stop_grace_s=30, queue__max_running=5)
+
+
+def cascades(home: HomeOnDisk) -> list[tuple[str, int]]:
+    """Why trees of agents ended, and how many with each, as the audit has it."""
+    found = home.rows("SELECT body FROM event_log WHERE type = 'terminate.cascade' ORDER BY position")
+    events = [json.loads(row["body"]) for row in found]
+    return [(event["reason"], event["terminatedCount"]) for event in events]
 
 
 def check_states(before: Mapping[str, dict[str, Any]], after: Mapping[str, dict[str, Any]]) -> None:

@@ -5,10 +5,10 @@ from typing import Final
 
 from orchestrator.contracts.callers import AgentCaller, ApiCaller, Caller, KeyCaller
 from orchestrator.contracts.errors import ErrorCode, NotFound
-from orchestrator.contracts.ids import AgentId
+from orchestrator.contracts.ids import AgentId, TreeId
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.records.tokens import Scope
-from orchestrator.store import agents, lineage, spawns
+from orchestrator.store import agents, lineage, spawns, trees
 from orchestrator.store.transaction import Transaction
 
 _MAX_ID_CHARS: Final = 128
@@ -17,7 +17,10 @@ _SEES_ALL: Final = frozenset({Scope.MANAGE, Scope.READ})
 
 
 def own_agent(tx: Transaction, caller: Caller | ApiCaller, agent_id: str) -> Agent:
-    """The agent, if the caller may touch it; a foreign and an absent one look the same. Raises NotFound."""
+    """The agent, if the caller may touch it; a foreign and an absent one look the same. Raises NotFound.
+
+    agent_id: or the id of a tree, for its root.
+    """
     return _found(tx, caller, agent_id, _TOUCHES_ALL)
 
 
@@ -62,7 +65,7 @@ _LIST_ALL: Final = "See which there are: dovecote agent list, or GET /api/v1/age
 
 
 def _found(tx: Transaction, caller: Caller | ApiCaller, agent_id: str, reach: Collection[Scope]) -> Agent:
-    agent = agents.get(tx, AgentId(agent_id))
+    agent = agents.get(tx, AgentId(agent_id)) or _root(tx, agent_id)
     if agent is None or not _reaches(tx, caller, agent, reach):
         raise NotFound(
             f"There is no agent {agent_id[:_MAX_ID_CHARS]!r} here.",
@@ -70,6 +73,12 @@ def _found(tx: Transaction, caller: Caller | ApiCaller, agent_id: str, reach: Co
             suggestion=_LIST_THEM if isinstance(caller, AgentCaller) else _LIST_ALL,
         )
     return agent
+
+
+def _root(tx: Transaction, tree_id: str) -> Agent | None:
+    """The agent that a tree's id stands for: what is done to that one is done to all of the tree."""
+    tree = trees.get(tx, TreeId(tree_id))
+    return None if tree is None else agents.get(tx, tree.root_agent_id)
 
 
 def _reaches(tx: Transaction, caller: Caller | ApiCaller, agent: Agent, reach: Collection[Scope]) -> bool:

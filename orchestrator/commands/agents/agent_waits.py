@@ -102,13 +102,13 @@ def _begin(
     if is_met(awaited.status, want):
         return
     edges = [(wait.waiter, wait.awaited) for wait in waits.all_waits(tx)]
-    circle = closes_cycle(edges, (caller.agent_id, agent_id))
+    circle = closes_cycle(edges, (caller.agent_id, awaited.agent_id))
     if circle:
         raise would_deadlock(circle)
     waiter = agents.get(tx, caller.agent_id)
     if waiter is None or waiter.ended_at is not None:
         return  # nobody is left whose slot could be lent
-    wait = Wait(waiter=caller.agent_id, awaited=agent_id, wanted=want)
+    wait = Wait(waiter=caller.agent_id, awaited=awaited.agent_id, wanted=want)
     waits.add(tx, wait, at=services.clock.now())
     tx.wake(Topic.AGENTS)
 

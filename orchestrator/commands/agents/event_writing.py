@@ -23,7 +23,8 @@ from orchestrator.contracts.events import (
 )
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.agents import Agent, AgentStatus
-from orchestrator.contracts.records.spawns import Restarts, SpawnRecord, SpawnResult, StopReason
+from orchestrator.contracts.records.spawns import Restarts, SpawnRecord, SpawnResult
+from orchestrator.core.agents.endings import stop_reason_of
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.text_cleaning import cap_text, clean_text
 from orchestrator.store import agents, event_log, spawns, task_runs
@@ -35,7 +36,6 @@ MAX_OUTPUT_BYTES: Final = 64 * 1024
 MAX_LINE_BYTES: Final = 4 * 1024
 MAX_FILES: Final = 1_000
 """Names of changed files in an event; the agent's record has more."""
-_BY_PEOPLE: Final = frozenset({DeathCause.STOPPED, DeathCause.VIOLATED})
 
 
 def note_spawned(tx: Transaction, child: Agent, parent_id: AgentId, task: str, *, at: datetime) -> None:
@@ -197,7 +197,7 @@ def _terminated(agent: Agent, spawn: SpawnRecord | None, cause: DeathCause | Non
         tree_id=agent.tree_id,
         depth=agent.depth,
         parent_agent_id=agent.parent_agent_id,
-        reason=_stop_reason(agent, spawn, cause).value,
+        reason=stop_reason_of(agent.status, spawn, cause).value,
         terminated_by=None if spawn is None else spawn.stopped_by,
     )
 
@@ -208,15 +208,6 @@ _ENDS: Final[dict[AgentStatus, Callable[..., Ended]]] = {
     AgentStatus.TIMED_OUT: _terminated,
 }
 """How an agent ended, by its status; anything else is a failure."""
-
-
-def _stop_reason(agent: Agent, spawn: SpawnRecord | None, cause: DeathCause | None) -> StopReason:
-    """Whose time ran out, was stopped by time; of a root it is people, or the end of all."""
-    if agent.status is AgentStatus.TIMED_OUT or cause is DeathCause.TIMED_OUT:
-        return StopReason.TIMEOUT
-    if spawn is not None and spawn.stop_reason is not None:
-        return spawn.stop_reason
-    return StopReason.MANUAL if cause in _BY_PEOPLE else StopReason.CASCADE
 
 
 def _result(spawn: SpawnRecord | None) -> SpawnResult:

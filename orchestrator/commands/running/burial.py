@@ -87,7 +87,7 @@ def bury(tx: Transaction, services: Services, agent_id: AgentId, remains: Remain
         _end_record(tx, agent, remains, end.event, at=at)
         settle_spawned(tx, services, agent, spawn, remains, error=end.error, at=at)
     note_ended(tx, agent_id, at=at, cause=remains.cause, why=remains.misconfigured)
-    note_agent_gone(tx, agent_id, at=at)
+    note_agent_gone(tx, agent_id, at=at, cause=remains.cause)
     revoke_tokens(tx, [agent_id], at=at)
     _close_behind(tx, services, agent, at=at)
     note_progress(tx, agent.chat_jid)

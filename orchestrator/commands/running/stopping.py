@@ -5,7 +5,7 @@ another. Then, from the bottom: each is taken down, and what is said of it is wh
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
@@ -35,11 +35,11 @@ _NOT_GONE: Final = "It was told to stop, and nobody saw it end."
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frozen:
     """The first phase of a stop. to_stop: what runs, the deepest first. ended: those of which nothing had
-    been started, and which are over. skipped: those that had ended before."""
+    been started, and which are over. skipped: those that had ended before, and how."""
 
     to_stop: tuple[AgentId, ...] = ()
     ended: tuple[AgentId, ...] = ()
-    skipped: tuple[AgentId, ...] = ()
+    skipped: Mapping[AgentId, AgentStatus] = field(default_factory=dict)
 
 
 async def stop_agents(
@@ -50,8 +50,8 @@ async def stop_agents(
 ) -> CascadeOutcome:
     """Stop an agent and all below it, and say of each what came of it. Raises NotFound, InvalidRequest.
 
-    An agent may stop what came of it, not itself. One that had ended before is skipped; stopping twice is no
-    error.
+    agent_id: or that of a tree, which stands for its root. An agent may stop what came of it, not itself.
+    One that had ended before is skipped; stopping twice is no error.
     """
     at = services.clock.now()
     frozen = await services.db.run(lambda tx: _freeze_for(tx, services, caller, agent_id, reason, at=at))
@@ -61,7 +61,9 @@ async def stop_agents(
     return CascadeOutcome(
         terminated=(*_ids_of(verified, StopVerdict.TERMINATED), *frozen.ended),
         failed=tuple(each for each in verified if each.verdict is StopVerdict.FAILED),
-        skipped=(*_ids_of(verified, StopVerdict.SKIPPED), *frozen.skipped),
+        skipped=tuple(frozen.skipped),
+        unstarted=frozen.ended,
+        ended_as=frozen.skipped,
     )
 
 
@@ -123,7 +125,7 @@ def freeze(
     return Frozen(
         to_stop=_deepest_first(below, agent_id, {agent.agent_id for agent in live} - set(ended)),
         ended=ended,
-        skipped=tuple(agent.agent_id for agent in below if agent.ended_at is not None),
+        skipped={agent.agent_id: agent.status for agent in below if agent.ended_at is not None},
     )
 
 
@@ -138,13 +140,13 @@ def _freeze_for(
 ) -> Frozen:
     agent = own_agent(tx, caller, agent_id)
     by = caller.agent_id if isinstance(caller, AgentCaller) else None
-    if agent_id == by:
+    if agent.agent_id == by:
         raise InvalidRequest(
             "An agent can't stop itself.", suggestion="End your turn; what you started is stopped with you."
         )
     if reason is StopReason.ORPHAN_CLEANUP and agent.ended_at is None:
         note_orphan(tx, agent, at=at)
-    return freeze(tx, services, agent_id, reason, at=at, stopped_by=by)
+    return freeze(tx, services, agent.agent_id, reason, at=at, stopped_by=by)
 
 
 def _nothing_of_it(*, ran_out: bool) -> Remains:
@@ -179,9 +181,9 @@ def _as_stored(tx: Transaction, outcome: StopOutcome) -> StopOutcome:
         return outcome
     if agent.ended_at is None or agent.status is AgentStatus.LOST:
         return replace(outcome, verdict=StopVerdict.FAILED, error=outcome.error or _NOT_GONE)
-    if outcome.verdict is StopVerdict.FAILED:  # it went after the engine had given up on it
-        return replace(outcome, verdict=StopVerdict.TERMINATED, error=None)
-    return outcome
+    # It lived when it was told to stop: gone is stopped, also if it went by itself while others were taken
+    # down, or after the engine had given up on it.
+    return replace(outcome, verdict=StopVerdict.TERMINATED, error=None)
 
 
 def _ids_of(outcomes: Sequence[StopOutcome], verdict: StopVerdict) -> tuple[AgentId, ...]:

@@ -9,7 +9,9 @@ from typing import Final
 from orchestrator.contracts.events import CascadeTerminated, OrphanTerminated, TreeTerminated
 from orchestrator.contracts.ids import AgentId, TreeId
 from orchestrator.contracts.records.agents import Agent, AgentStatus
-from orchestrator.contracts.records.spawns import StopReason, TreeStatus
+from orchestrator.contracts.records.spawns import TreeStatus
+from orchestrator.core.agents.endings import stop_reason_of
+from orchestrator.core.chat.death import DeathCause
 from orchestrator.store import agents, event_log, lineage, spawns, trees
 from orchestrator.store.transaction import Transaction
 
@@ -17,11 +19,16 @@ _BEING_STOPPED: Final = frozenset({AgentStatus.STOPPING, AgentStatus.TERMINATED,
 _STOPPED: Final = frozenset({AgentStatus.TERMINATED, AgentStatus.TIMED_OUT})
 
 
-def note_agent_gone(tx: Transaction, agent_id: AgentId, *, at: datetime) -> None:
-    """An agent's record says its end: count what went with it, and end its tree if that was the last one."""
+def note_agent_gone(
+    tx: Transaction, agent_id: AgentId, *, at: datetime, cause: DeathCause | None = None
+) -> None:
+    """An agent's record says its end: count what went with it, and end its tree if that was the last one.
+
+    cause: on whose account, where its spawn does not say.
+    """
     agent = agents.get(tx, agent_id)
     assert agent is not None
-    _note_cascade(tx, agent, at=at)
+    _note_cascade(tx, agent, cause, at=at)
     if lineage.count_in_tree(tx, agent.tree_id) == 0:
         end_tree(tx, agent.tree_id, at=at)
 
@@ -53,23 +60,25 @@ def _why_orphan(tx: Transaction, agent: Agent) -> str:
     return "parent_not_found" if parent is None else "parent_terminated"
 
 
-def _note_cascade(tx: Transaction, agent: Agent, *, at: datetime) -> None:
+def _goes_too(parent: Agent, cause: DeathCause | None) -> bool:
+    """After our own death all of a tree is found dead, children before their parents."""
+    return cause is DeathCause.ORCHESTRATOR and parent.ended_at is None
+
+
+def _note_cascade(tx: Transaction, agent: Agent, cause: DeathCause | None, *, at: datetime) -> None:
     """The top of what was stopped goes last, so by then it is known how many went."""
     if agent.status not in _STOPPED:
         return
     parent = None if agent.parent_agent_id is None else agents.get(tx, agent.parent_agent_id)
-    if parent is not None and parent.status in _BEING_STOPPED:
+    if parent is not None and (parent.status in _BEING_STOPPED or _goes_too(parent, cause)):
         return
     spawn = spawns.get(tx, agent.agent_id)
     below = lineage.subtree(tx, agent.agent_id)
     if spawn is None and len(below) == 1:
         return  # a chat's agent that was alone
-    timed_out = agent.status is AgentStatus.TIMED_OUT
-    usual = StopReason.TIMEOUT if timed_out else StopReason.MANUAL
-    reason = usual if spawn is None or spawn.stop_reason is None else spawn.stop_reason
     event = CascadeTerminated(
         agent_id=agent.agent_id,
-        reason=reason.value,
+        reason=stop_reason_of(agent.status, spawn, cause).value,
         terminated_count=sum(each.status in _STOPPED for each in below),
     )
     event_log.append(tx, agent.tree_id, event, at)

@@ -3,6 +3,7 @@
 Source: agents.md section 2.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -276,11 +277,17 @@ class StopOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CascadeOutcome:
-    """What came of stopping an agent with all below it, each in the order in which they were stopped."""
+    """What came of stopping an agent with all below it, each in the order in which they were stopped.
+
+    unstarted: those of `terminated` of which nothing had been started. ended_as: how those of `skipped` had
+    ended before.
+    """
 
     terminated: tuple[AgentId, ...] = ()
     failed: tuple[StopOutcome, ...] = ()
     skipped: tuple[AgentId, ...] = ()
+    unstarted: tuple[AgentId, ...] = ()
+    ended_as: Mapping[AgentId, AgentStatus] = field(default_factory=dict)
 
     @property
     def total_processed(self) -> int:

@@ -1,10 +1,14 @@
 """How a spawned agent ended, by what is known of its last turn and of its process."""
 
-from orchestrator.contracts.records.agents import EndReason, ExitStatus, TurnOutcome
-from orchestrator.contracts.records.spawns import SpawnRecord
+from typing import Final
+
+from orchestrator.contracts.records.agents import AgentStatus, EndReason, ExitStatus, TurnOutcome
+from orchestrator.contracts.records.spawns import SpawnRecord, StopReason
 from orchestrator.contracts.wire.container_io import TurnError
+from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 
+_BY_PEOPLE: Final = frozenset({DeathCause.STOPPED, DeathCause.VIOLATED})
 _OF_THE_PROCESS = (AgentEventKind.ENDED_WELL, AgentEventKind.ENDED_BADLY, AgentEventKind.FOUND_DEAD)
 
 
@@ -53,3 +57,16 @@ def why_it_failed(
     if exit_status is not None:
         return f"Its process ended with {exit_status.code} before its work was done."
     return "Dovecote ended while it ran, and its work was not done by then."
+
+
+def stop_reason_of(status: AgentStatus, spawn: SpawnRecord | None, cause: DeathCause | None) -> StopReason:
+    """Why it was stopped, in the words of the source document.
+
+    Whose time ran out, was stopped by time; of others their spawn says it, if anybody told them to stop.
+    Else it is people, or the end of all: a shutdown, and a process of ours that died with its agents.
+    """
+    if status is AgentStatus.TIMED_OUT or cause is DeathCause.TIMED_OUT:
+        return StopReason.TIMEOUT
+    if spawn is not None and spawn.stop_reason is not None:
+        return spawn.stop_reason
+    return StopReason.MANUAL if cause in _BY_PEOPLE else StopReason.CASCADE

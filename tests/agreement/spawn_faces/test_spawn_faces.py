@@ -139,6 +139,7 @@ async def test_what_one_face_began_the_others_show_and_stop(bench: SpawnBench) -
         "failed": [],
         "skipped": [],
         "totalProcessed": 1,
+        "outcomes": [{"agentId": agent_id, "outcome": "terminated", "wasStarted": False, "endedAs": None}],
     }
     assert again is not None
     assert (again["terminated"], again["skipped"]) == ([], [agent_id])

@@ -56,7 +56,8 @@ class CountedWakeups(TopicWakeups):
 class StopRecorder:
     """Implements `AgentControl`: remembers what it was told. reach: what comes of a stop.
 
-    immortal: agents whose kill fails. bury: what is done with those that can be killed.
+    immortal: agents whose kill fails. by_itself: those that are gone when they are to be told.
+    bury: what is done with those that can be killed.
     """
 
     reach: StopReach = StopReach.STOPPED
@@ -66,6 +67,7 @@ class StopRecorder:
     answered: list[AgentId] = field(default_factory=list)
     agents_stopped: list[tuple[AgentId, StopReason]] = field(default_factory=list)
     immortal: set[AgentId] = field(default_factory=set)
+    by_itself: set[AgentId] = field(default_factory=set)
     bury: Callable[[AgentId], Awaitable[None]] | None = None
 
     async def close_chat(self, chat: Jid) -> None:
@@ -99,7 +101,10 @@ class StopRecorder:
         return [
             StopOutcome(agent_id=each, verdict=StopVerdict.FAILED, error="It can't be killed.")
             if each in self.immortal
-            else StopOutcome(agent_id=each, verdict=StopVerdict.TERMINATED)
+            else StopOutcome(
+                agent_id=each,
+                verdict=StopVerdict.SKIPPED if each in self.by_itself else StopVerdict.TERMINATED,
+            )
             for each in agents
         ]
 

@@ -1,15 +1,21 @@
 """Stopping agents: the first phase, and what is said of the second. Source: agents.md section 2."""
 
 import asyncio
+from functools import partial
+from typing import Any
 
 import pytest
 
+from orchestrator.commands.running.burial import bury
+from orchestrator.commands.running.remains import Remains
 from orchestrator.commands.running.stopping import stop_agents
+from orchestrator.commands.spawning.spawn_rendering import as_cascade
 from orchestrator.contracts.callers import HostCaller, OperatorCaller, caller_of
 from orchestrator.contracts.ids import AgentId
-from orchestrator.contracts.records.agents import Agent, AgentStatus
+from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason
 from orchestrator.contracts.records.spawns import CascadeOutcome, StopReason, TreeStatus, WaitFor
 from orchestrator.contracts.wire.agent_requests import TerminateAgent
+from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.store import agents, lineage, tokens, waits
 from orchestrator.store.tokens import IssuedToken
@@ -60,7 +66,7 @@ async def test_the_deepest_goes_first_and_each_outcome_is_named(bench: SpawnBenc
         (helper, StopReason.MANUAL),
         (lead, StopReason.MANUAL),
     ]
-    assert outcome == CascadeOutcome(terminated=(helper, lead, waiting))
+    assert outcome == CascadeOutcome(terminated=(helper, lead, waiting), unstarted=(waiting,))
     assert outcome.total_processed == 3
     assert await statuses(bench, lead, helper, waiting) == [_S.TERMINATED] * 3
     assert (await bench.agent(bench.root.agent_id)).status is _S.RUNNING
@@ -203,6 +209,72 @@ async def test_the_cascade_is_audited_once_with_how_many_went(bench: SpawnBench)
 
     found = [fields for kind, fields in await bench.logged(bench.root.tree_id) if kind == "terminate.cascade"]
     assert found == [{"type": "terminate.cascade", "agentId": lead, "reason": "manual", "terminatedCount": 3}]
+
+
+async def test_what_died_with_the_orchestrator_is_audited_as_its_end_and_not_as_a_wish_of_people(
+    bench: SpawnBench,
+) -> None:
+    lead, helper, _ = await family(bench)
+    found_dead = Remains(
+        cause=DeathCause.ORCHESTRATOR,
+        reason=EndReason.ORCHESTRATOR_DIED,
+        event=AgentEventKind.FOUND_DEAD,
+        acks={},
+        unread=(),
+        exit=None,
+    )
+
+    def bury_it(tx: Transaction, *, agent_id: AgentId) -> None:
+        bury(tx, bench.desk.services, agent_id, found_dead, at=bench.desk.now)
+
+    for agent_id in (helper, lead, bench.root.agent_id):
+        await bench.desk.run(partial(bury_it, agent_id=agent_id))
+
+    logged = await bench.logged(bench.root.tree_id)
+    assert [fields for kind, fields in logged if kind == "terminate.cascade"] == [
+        {"type": "terminate.cascade", "agentId": "agent-root", "reason": "cascade", "terminatedCount": 3}
+    ]
+    assert {fields["reason"] for kind, fields in logged if kind == "agent.terminated"} == {"cascade"}
+
+
+async def test_a_tree_is_stopped_by_its_own_id_and_each_of_it_has_its_true_outcome(bench: SpawnBench) -> None:
+    lead, helper, waiting = await family(bench)
+    await bench.end(helper)
+
+    outcome = await stop(bench, AgentId(bench.root.tree_id))
+
+    told: Any = as_cascade(outcome)["outcomes"]
+    shown = {each["agentId"]: each for each in told}
+    of = {"wasStarted": True, "endedAs": None}
+    assert shown == {
+        lead: {"agentId": lead, "outcome": "terminated", **of},
+        "agent-root": {"agentId": "agent-root", "outcome": "terminated", **of},
+        waiting: {"agentId": waiting, "outcome": "terminated", "wasStarted": False, "endedAs": None},
+        helper: {"agentId": helper, "outcome": "skipped", "wasStarted": True, "endedAs": "completed"},
+    }
+
+
+async def test_an_agent_does_not_stop_its_own_tree_by_the_trees_id(bench: SpawnBench) -> None:
+    lead = await bench.started("lead")
+    asked = TerminateAgent(agent_id=bench.root.tree_id)
+
+    by_lead = await bench.by_box(asked, caller=caller_of(lead))
+    by_root = await bench.by_box(asked)
+
+    assert [each.error and each.error.code for each in (by_lead, by_root)] == [
+        "AGENT_NOT_FOUND",
+        "INVALID_REQUEST",
+    ]
+    assert await statuses(bench, lead.agent_id, bench.root.agent_id) == [_S.RUNNING] * 2
+
+
+async def test_who_goes_by_itself_while_others_are_taken_down_did_not_end_before(bench: SpawnBench) -> None:
+    lead, helper, waiting = await family(bench)
+    bench.desk.control.by_itself = {lead}
+
+    outcome = await stop(bench, lead)
+
+    assert (outcome.terminated, outcome.skipped) == ((helper, lead, waiting), ())
 
 
 async def test_a_stopped_root_ends_its_tree_at_once(bench: SpawnBench) -> None:
