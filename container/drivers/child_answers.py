@@ -84,7 +84,7 @@ class ChildAnswers:
         if isinstance(found, AskedBack):
             return found
         if found.is_live:
-            return f"**{short(found.name)}** is not done yet ({found.lifecycle}): {short(found.task)}"
+            return f"**{short(found.name)}** is not done yet ({found.stand}): {short(found.task)}"
         content = await self._call("get_agent_status", {"agent_id": found.agent_id})
         [whole] = shown_agents(content) or [found]
         return _said(

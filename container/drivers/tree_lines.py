@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from container.drivers.shown_text import short
+from orchestrator.contracts.wire.agent_words import stand_of
 
 LIVE: Final = frozenset({"pending", "starting", "running", "stopping"})
 _MOST_LINES: Final = 60
@@ -13,7 +14,7 @@ _MOST_LINES: Final = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownAgent:
-    """One agent. error: why it failed. waits: whether it waits for others."""
+    """One agent. error: why it failed. waits_for: for how many others it waits."""
 
     agent_id: str
     parent_id: str | None
@@ -24,7 +25,12 @@ class ShownAgent:
     error: str
     started_at: str
     ended_at: str | None
-    waits: bool
+    waits_for: int
+
+    @property
+    def stand(self) -> str:
+        """How it stands, in words."""
+        return stand_of(self.lifecycle, waits_for=self.waits_for)
 
     @property
     def is_live(self) -> bool:
@@ -57,12 +63,11 @@ def tree_lines(agents: Sequence[ShownAgent], *, now: datetime) -> list[str]:
 
 
 def _line(agent: ShownAgent, *, is_top: bool, now: datetime) -> str:
-    stand = "waits for a helper" if agent.waits else agent.lifecycle.replace("_", " ")
     if is_top:
-        return f"- **me**: {stand}"
+        return f"- **me**: {agent.stand}"
     last = agent.output or agent.error
     said = f": {short(last)}" if last else ""
-    return f"- **{short(agent.name)}**: {short(agent.task)} ({stand}, {_elapsed(agent, now)}){said}"
+    return f"- **{short(agent.name)}**: {short(agent.task)} ({agent.stand}, {_elapsed(agent, now)}){said}"
 
 
 def _elapsed(agent: ShownAgent, now: datetime) -> str:
@@ -77,6 +82,7 @@ def _elapsed(agent: ShownAgent, now: datetime) -> str:
 
 def _agent(plain: Mapping[str, object]) -> ShownAgent:
     parent, ended = plain.get("parentAgentId"), plain.get("endedAt")
+    waits_for = plain.get("waitsFor")
     agent_id = str(plain["id"])
     return ShownAgent(
         agent_id=agent_id,
@@ -88,5 +94,5 @@ def _agent(plain: Mapping[str, object]) -> ShownAgent:
         error=str(plain.get("error") or ""),
         started_at=str(plain.get("startedAt") or ""),
         ended_at=None if ended is None else str(ended),
-        waits=bool(plain.get("waitsFor")),
+        waits_for=len(waits_for) if isinstance(waits_for, list | tuple) else 0,
     )

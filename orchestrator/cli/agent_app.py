@@ -13,7 +13,7 @@ TreeOrAgent = Annotated[
     Optional[str],  # noqa: UP045 — typer reads this at run time
     typer.Argument(metavar="ID", help="A tree, or an agent in it; all without it."),
 ]
-Agent = Annotated[str, typer.Argument(metavar="AGENT", help="Its id.")]
+Agent = Annotated[str, typer.Argument(metavar="AGENT", help="Its id; that of a tree stands for its root.")]
 
 
 @agent_app.command("check")
@@ -62,7 +62,9 @@ def agent_show(agent: Agent, home: Home = None, as_json: AsJson = False) -> None
 
 @agent_app.command("logs")
 def agent_logs(
-    agent: Agent,
+    agent: Annotated[
+        str, typer.Argument(metavar="AGENT", help="Its id; that of a tree stands for all of it.")
+    ],
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until it has ended.")] = False,
     home: Home = None,
     as_json: AsJson = False,

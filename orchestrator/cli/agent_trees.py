@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import json
+import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +16,7 @@ from orchestrator.cli.home import Home, open_home
 from orchestrator.cli.output import put
 from orchestrator.cli.place import ask_or_look, open_place
 from orchestrator.cli.table import columns
-from orchestrator.cli.tree_lines import duration, status_of, tree_lines
+from orchestrator.cli.tree_lines import duration, live_first, status_of, tree_lines
 from orchestrator.commands.agents.agent_views import agent_views, as_metadata
 from orchestrator.commands.agents.event_views import ALL_EVENTS, MAX_EVENTS, flat, wait_for_events
 from orchestrator.commands.agents.overview import overview
@@ -22,23 +24,29 @@ from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.errors import ErrorCode, NotFound
 from orchestrator.contracts.ids import TreeId
+from orchestrator.contracts.wire.agent_words import stand_of
 from orchestrator.core.text_cleaning import clean_text
 
 Plain = Mapping[str, Any]
 DAY_S: Final = 86_400
 _STOP_WITHIN_S: Final = 330.0
 _WAIT_S: Final = 20.0
+_ENDS: Final = ("agent.completed", "agent.failed", "agent.terminated")
+_BEGINS: Final = ("spawn.nested", "agent.started")
+_PAST: Final = "No orchestrator runs here: these are the last known states. Start one: dovecote serve"
 
 
 def list_agents(home_option: Path | None, *, ended: bool, as_json: bool) -> None:
     """One line an agent. ended: also those that ended within a day."""
     trees = asyncio.run(_overview(open_home(home_option), ended_within_s=DAY_S if ended else 0))
+    trees = live_first(trees)
     agents = [agent for tree in trees for agent in tree["agents"] if ended or agent["activity"] != "none"]
     if as_json:
         print(json.dumps(agents, indent=2))
     elif not agents:
         print("No agents." if ended else "No agent is running. Ended ones: dovecote agent list --ended")
     else:
+        _say_if_past(agents)
         heads = ("AGENT", "STATUS", "GROUP", "PROVIDER", "ELAPSED", "TREE", "TASK")
         for row in columns(heads, [_row(agent) for agent in agents]):
             print(row)
@@ -59,7 +67,8 @@ def show_trees(home_option: Path | None, tree_id: str | None, *, as_json: bool) 
     elif not trees:
         print("No trees.")
     else:
-        print("\n".join(tree_lines(trees)))
+        _say_if_past(trees)
+        print("\n".join(tree_lines(trees, width=_width())))
 
 
 def show_agent(home_option: Path | None, agent_id: str, *, as_json: bool) -> None:
@@ -68,6 +77,7 @@ def show_agent(home_option: Path | None, agent_id: str, *, as_json: bool) -> Non
     if as_json:
         print(json.dumps(agent, indent=2))
         return
+    _say_if_past([agent])
     for name, value in agent.items():
         if value in (None, [], ""):
             continue
@@ -77,7 +87,10 @@ def show_agent(home_option: Path | None, agent_id: str, *, as_json: bool) -> Non
 
 
 def show_log(home_option: Path | None, agent_id: str, *, follow: bool, as_json: bool) -> None:
-    """What an agent said and what happened to it, oldest first; with `follow` until it has ended."""
+    """What an agent said and what happened to it, oldest first; with `follow` until it has ended.
+
+    agent_id: or the id of a tree, for all of it.
+    """
     with contextlib.suppress(KeyboardInterrupt):  # how a reader ends what he follows
         asyncio.run(_log(open_home(home_option), agent_id, follow=follow, as_json=as_json))
 
@@ -85,13 +98,31 @@ def show_log(home_option: Path | None, agent_id: str, *, follow: bool, as_json: 
 def stop_agent(home_option: Path | None, agent_id: str) -> int:
     """Stop it and all below it, and say of each what came of it; 1 if one could not be stopped."""
     outcome = asyncio.run(_stop(open_home(home_option), agent_id))
-    for each in outcome["terminated"]:
-        print(f"{each}  stopped")
-    for each in outcome.get("skipped", ()):
-        print(f"{each}  had ended before")
-    for failed in outcome["failed"]:
-        print(f"{failed['agentId']}  NOT STOPPED: {clean_text(str(failed['error']))}")
+    errors = {failed["agentId"]: failed["error"] for failed in outcome["failed"]}
+    for each in outcome["outcomes"]:
+        print(f"{each['agentId']}  {_outcome_in_words(each, errors.get(each['agentId']))}")
     return 1 if outcome["failed"] else 0
+
+
+def _outcome_in_words(each: Plain, error: object) -> str:
+    match each["outcome"]:
+        case "terminated":
+            return "stopped" if each["wasStarted"] else "stopped before it was started"
+        case "skipped":
+            return f"had ended before: {stand_of(str(each['endedAs']))}"
+        case _:
+            return f"NOT STOPPED: {clean_text(str(error))}"
+
+
+def _say_if_past(shown: Sequence[Plain]) -> None:
+    """Nobody minds what the store says of agents while no orchestrator runs."""
+    if not all(each["orchestratorRuns"] for each in shown):
+        print(_PAST)
+
+
+def _width() -> int | None:
+    """Of the terminal, None where there is none."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def _row(agent: Plain) -> tuple[str, ...]:
@@ -112,13 +143,23 @@ def _holds(tree: Plain, agent_id: str) -> bool:
 
 
 async def _overview(home: Home, *, ended_within_s: float) -> Sequence[Plain]:
-    found: Sequence[Plain] = await ask_or_look(
-        home,
-        lambda client: fetch_overview(client, ended_within_s=ended_within_s),
-        lambda services: overview(services, OperatorCaller(), ended_within_s=ended_within_s),
-        (),
-    )
+    """The trees, each and each agent with `orchestratorRuns`: whether what is said of them is so now."""
+
+    async def ask(client: ApiClient) -> Sequence[Plain]:
+        found = await fetch_overview(client, ended_within_s=ended_within_s)
+        return [_tree_as_of(tree, runs=True) for tree in found]
+
+    async def look(services: Services) -> Sequence[Plain]:
+        found = await overview(services, OperatorCaller(), ended_within_s=ended_within_s)
+        return [_tree_as_of(tree, runs=False) for tree in found]
+
+    found: Sequence[Plain] = await ask_or_look(home, ask, look, ())
     return found
+
+
+def _tree_as_of(tree: Plain, *, runs: bool) -> Plain:
+    agents = [{**agent, "orchestratorRuns": runs} for agent in tree["agents"]]
+    return {**tree, "agents": agents, "orchestratorRuns": runs}
 
 
 async def fetch_overview(client: ApiClient, *, ended_within_s: float) -> Sequence[Plain]:
@@ -129,13 +170,15 @@ async def fetch_overview(client: ApiClient, *, ended_within_s: float) -> Sequenc
 
 
 async def _agent(home: Home, agent_id: str) -> Plain:
+    async def ask(client: ApiClient) -> Plain:
+        path = f"/api/v1/agents/{quote(agent_id, safe='')}"
+        return {**await client.call("GET", path), "orchestratorRuns": True}
+
     async def look(services: Services) -> Plain:
         (view,) = await agent_views(services, OperatorCaller(), agent_id)
-        return as_metadata(view)
+        return {**as_metadata(view), "orchestratorRuns": False}
 
-    found: Plain | None = await ask_or_look(
-        home, lambda client: client.call("GET", f"/api/v1/agents/{quote(agent_id, safe='')}"), look, None
-    )
+    found: Plain | None = await ask_or_look(home, ask, look, None)
     if found is None:
         raise NotFound(f"There is no agent {agent_id!r} here.", code=ErrorCode.AGENT_NOT_FOUND)
     return found
@@ -143,17 +186,22 @@ async def _agent(home: Home, agent_id: str) -> Plain:
 
 async def _log(home: Home, agent_id: str, *, follow: bool, as_json: bool) -> None:
     agent = await _agent(home, agent_id)
-    since, is_over = 0, False
+    is_of_tree = agent_id == agent["treeId"]
+    since, live, is_over = 0, {agent["id"]}, False
     async with open_place(home) as place:
         if follow and not isinstance(place, ApiClient):
             raise not_running(home.paths)
         while True:
             page = await _page(place, agent["treeId"], since, wait_s=_WAIT_S if follow and since else 0)
             for event in page["events"]:
-                if event.get("agentId") != agent["id"] and event["type"] != "gap":
+                if not is_of_tree and event.get("agentId") != agent["id"] and event["type"] != "gap":
                     continue
                 put(json.dumps(event, ensure_ascii=False) if as_json else event_line(event))
-                is_over = is_over or event["type"] in ("agent.completed", "agent.failed", "agent.terminated")
+                if event["type"] in _BEGINS:
+                    live.add(event["agentId"])
+                elif event["type"] in _ENDS:
+                    live.discard(event["agentId"])
+                is_over = not live
             since = page["since"]
             if not page["more"] and (is_over or not follow):
                 return

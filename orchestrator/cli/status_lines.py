@@ -8,6 +8,7 @@ from itertools import groupby
 from orchestrator.commands.standing import StatusReport
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.standing import Backlog, Heard, Standing
+from orchestrator.contracts.wire.agent_words import stand_of
 from orchestrator.core.incidents import in_words
 from orchestrator.core.tasks.schedule import zone_or_utc
 from orchestrator.core.text_cleaning import clean_name
@@ -63,8 +64,7 @@ def _rows(report: StatusReport, place: Place) -> Iterator[tuple[str, str]]:
     names = [_group(each) for each in standing.groups]
     yield "groups", f"{len(names)}: {', '.join(names)}" if names else "none"
     yield "queue", _queue(standing)
-    agents = [f"{count} {status}" for status, count in standing.agents.items()]
-    yield "agents", ", ".join(agents) or "none lives"
+    yield "agents", _agents(standing, is_known=place.pid is not None)
     yield from _tasks(standing)
     yield "outbox", _outbox(standing)
     yield from _asked(standing)
@@ -101,6 +101,12 @@ def _backlog(backlog: Backlog, now: datetime, *, one: str, more: str) -> str:
     whose = "" if backlog.chat is None else f" ({clean_name(backlog.chat)})"
     words = one if backlog.count == 1 else more
     return f"{backlog.count} {words}, the oldest for {age(backlog.oldest_at, now)}{whose}"
+
+
+def _agents(standing: Standing, *, is_known: bool) -> str:
+    """How many stand how. is_known: by whom minds them; else it is what was so last."""
+    words = ", ".join(f"{count} {stand_of(status)}" for status, count in standing.agents.items())
+    return (words if is_known else f"last known: {words}") if words else "none lives"
 
 
 def _tasks(standing: Standing) -> Iterator[tuple[str, str]]:

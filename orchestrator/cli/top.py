@@ -2,13 +2,14 @@
 
 import asyncio
 import contextlib
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.cli.agent_trees import Plain, fetch_overview
-from orchestrator.cli.client import NotRunning, not_running, running_client
+from orchestrator.cli.client import ApiClient, NotRunning, not_running, running_client
 from orchestrator.cli.home import open_home
 from orchestrator.cli.output import put
 from orchestrator.cli.tree_lines import tree_lines, tree_rows
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 _NOBODY: Final = "No agent is running. Write in a chat: dovecote chat"
 _DIM: Final = frozenset({"completed", "terminated"})
-_BAD: Final = frozenset({"failed", "timed_out", "lost"})
+_BAD: Final = frozenset({"failed", "timed out", "lost"})
 
 
 def run_top(home_option: Path | None, *, every_s: float, ended_within_s: float) -> None:
@@ -38,24 +39,29 @@ async def _show(paths: Paths, *, every_s: float, ended_within_s: float) -> None:
         if not sys.stdout.isatty():
             put("\n".join(tree_lines(trees)) if trees else _NOBODY)
             return
-        # rich costs a tenth of a second to import, and only a terminal needs it.
-        from rich.live import Live
+        await _follow(client, paths, trees, every_s=every_s, ended_within_s=ended_within_s)
 
-        with Live(_table(trees), screen=True, auto_refresh=False) as live:
-            while True:
-                await asyncio.sleep(every_s)
-                try:
-                    trees = await fetch_overview(client, ended_within_s=ended_within_s)
-                except NotRunning:
-                    return
-                live.update(_table(trees), refresh=True)
+
+async def _follow(
+    client: ApiClient, paths: Paths, trees: Sequence[Plain], *, every_s: float, ended_within_s: float
+) -> None:
+    """Show them until interrupted. Raises NotRunning: what was shown last is no more than that."""
+    # rich costs a tenth of a second to import, and only a terminal needs it.
+    from rich.live import Live
+
+    with contextlib.suppress(NotRunning), Live(_table(trees), screen=True, auto_refresh=False) as live:
+        while True:
+            await asyncio.sleep(every_s)
+            trees = await fetch_overview(client, ended_within_s=ended_within_s)
+            live.update(_table(trees), refresh=True)
+    raise not_running(paths)
 
 
 def _table(trees: Sequence[Plain]) -> "Table":
     from rich.table import Table
     from rich.text import Text
 
-    heads, *rows = tree_rows(trees)
+    heads, *rows = tree_rows(trees, width=shutil.get_terminal_size().columns)
     table = Table(
         box=None, expand=True, pad_edge=False, caption="Ctrl+C ends this. Stop one: dovecote agent stop ID"
     )

@@ -3,30 +3,45 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from orchestrator.contracts.wire.agent_words import stand_of
 from orchestrator.core.text_cleaning import clean_name
 
 Plain = Mapping[str, Any]
 _HEADS: Final = ("AGENT", "STATUS", "ELAPSED", "TOKENS", "USD", "TASK · LAST LINE")
+_NARROW_HEADS: Final = ("AGENT", "STATUS", "ELAPSED", "TASK · LAST LINE")
+_WIDE_COLUMNS: Final = 120
+"""From so many on there is room for what each agent used, and for its name beside its id."""
 _MAX_TEXT: Final = 70
 
 
-def tree_rows(trees: Sequence[Plain]) -> list[tuple[str, ...]]:
-    """The cells of a table, its heads first: a row a tree, and below it one an agent, by its place."""
-    rows: list[tuple[str, ...]] = [_HEADS]
-    for tree in trees:
-        rows.append(_head_of(tree))
-        rows += [_row(prefix, agent) for prefix, agent in _walk(tree["agents"])]
+def tree_rows(trees: Sequence[Plain], *, width: int | None = None) -> list[tuple[str, ...]]:
+    """The cells of a table, its heads first: a row a tree, and below it one an agent, by its place.
+
+    Trees that live come first. width: of the terminal, None for any; in a narrow one only trees tell what
+    was used.
+    """
+    is_narrow = width is not None and width < _WIDE_COLUMNS
+    rows: list[tuple[str, ...]] = [_NARROW_HEADS if is_narrow else _HEADS]
+    for tree in live_first(trees):
+        rows.append(_narrow_head_of(tree) if is_narrow else _head_of(tree))
+        row_of = _narrow_row if is_narrow else _row
+        rows += [row_of(prefix, agent) for prefix, agent in _walk(tree["agents"])]
     return rows
 
 
-def tree_lines(trees: Sequence[Plain]) -> list[str]:
-    """As `tree_rows`, one line a row."""
-    rows = tree_rows(trees)
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADS))]
-    return [
-        "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
+def tree_lines(trees: Sequence[Plain], *, width: int | None = None) -> list[str]:
+    """As `tree_rows`, one line a row, none longer than the terminal is wide."""
+    rows = tree_rows(trees, width=width)
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = [
+        "  ".join(f"{cell:<{wide}}" for cell, wide in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
+    return lines if width is None else [_cut(line, width) for line in lines]
+
+
+def live_first(trees: Sequence[Plain]) -> list[Plain]:
+    """Those in which something lives, then those that are over; else as they come."""
+    return sorted(trees, key=lambda tree: tree["liveAgents"] == 0)
 
 
 def duration(ms: int | None) -> str:
@@ -42,27 +57,32 @@ def duration(ms: int | None) -> str:
 
 def status_of(agent: Plain) -> str:
     """How it stands: what it does while it lives, how it ended after that."""
-    if agent["activity"] == "none":
-        return str(agent["lifecycle"])
-    percent = "" if agent["progress"] is None else f" {agent['progress']:g}%"
-    return f"{_doing(agent)}{percent}"
-
-
-def _doing(agent: Plain) -> str:
-    match agent["activity"]:
-        case "waiting_agent":
-            count = len(agent["waitsFor"])
-            return f"waits for {count} agent" + ("s" if count > 1 else "")
-        case "waiting_input":
-            return "waits for an answer"
-        case activity:
-            return str(activity)
+    words = stand_of(agent["lifecycle"], activity=agent["activity"], waits_for=len(agent["waitsFor"]))
+    is_over = agent["activity"] == "none"
+    return words if is_over or agent["progress"] is None else f"{words} {agent['progress']:g}%"
 
 
 def _head_of(tree: Plain) -> tuple[str, ...]:
     agents = tree["agents"]
-    counts = f"{tree['liveAgents']} live of {tree['totalAgents']}"
-    return (tree["treeId"], tree["status"], "", _sum(agents, "tokens"), _cost(agents), counts)
+    return (tree["treeId"], _stand_of_tree(tree), "", _sum(agents, "tokens"), _cost(agents), _counts(tree))
+
+
+def _narrow_head_of(tree: Plain) -> tuple[str, ...]:
+    agents = tree["agents"]
+    used = {"tokens": _sum(agents, "tokens"), "USD": _cost(agents)}
+    words = [_counts(tree), *(f"{amount} {what}" for what, amount in used.items() if amount)]
+    return (tree["treeId"], _stand_of_tree(tree), "", " · ".join(words))
+
+
+def _stand_of_tree(tree: Plain) -> str:
+    """`active` while something may be started in it; one that is stopped may have agents that still go."""
+    if tree["status"] == "active":
+        return "active"
+    return "stopping" if tree["liveAgents"] else "ended"
+
+
+def _counts(tree: Plain) -> str:
+    return f"{tree['liveAgents']} live of {tree['totalAgents']}"
 
 
 def _row(prefix: str, agent: Plain) -> tuple[str, ...]:
@@ -77,6 +97,11 @@ def _row(prefix: str, agent: Plain) -> tuple[str, ...]:
     )
 
 
+def _narrow_row(prefix: str, agent: Plain) -> tuple[str, ...]:
+    name = f"{clean_name(agent['name'])}: " if agent["name"] else ""
+    return (f"{prefix}{agent['id']}", status_of(agent), duration(agent["elapsedMs"]), name + _text(agent))
+
+
 def _text(agent: Plain) -> str:
     """What it is for, and the last that was heard of it."""
     said = agent["error"] if agent.get("error") else agent["lastLine"]
@@ -84,8 +109,8 @@ def _text(agent: Plain) -> str:
     return " · ".join(_cut(each) for each in words)
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _MAX_TEXT else text[: _MAX_TEXT - 1] + "…"
+def _cut(text: str, most: int = _MAX_TEXT) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def _walk(agents: Sequence[Plain]) -> Iterator[tuple[str, Plain]]:

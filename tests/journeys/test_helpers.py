@@ -41,7 +41,7 @@ async def test_a_newcomer_asks_a_helper_sees_the_tree_and_stops_it(home: HomeOnD
     assert tree[:2] == ["This is our tree:", "- **me**: running"]
     assert tree[2].startswith("  - **helper 1**: echo hello (completed, ")
     assert tree[2].endswith("): hello")
-    assert tree[3].startswith("  - **helper 2**: ask helper count to 3000 (waits for a helper, ")
+    assert tree[3].startswith("  - **helper 2**: ask helper count to 3000 (waits for 1 helper, ")
     assert tree[4].startswith("    - **helper 1**: count to 3000 (running, ")
     assert stopped == "**helper 2** is stopped: ask helper count to 3000"
     assert {row["status"] for row in agents_of(home) if "count" in row["task"]} == {"terminated"}

@@ -27,6 +27,7 @@ from tests.edges.api.conftest import Served, served_at
 from tests.support.store_rows import agent
 
 ROOT, CHILD, TREE = AgentId("agent-1"), AgentId("agent-2"), TreeId("tree-1")
+PAST = "No orchestrator runs here: these are the last known states. Start one: dovecote serve"
 NEWEST = Wanted(tree=None, since=None, count=50, only_audit=False)
 
 
@@ -104,16 +105,43 @@ def test_without_an_orchestrator_trees_agents_and_events_are_read_from_the_store
     log = printed(capsys, lambda: show_log(stopped, CHILD, follow=False, as_json=False))
     events = printed(capsys, lambda: show_events(stopped, NEWEST, follow=False, as_json=False))
 
-    rows = tree.splitlines()
-    assert rows[1].split()[:2] == [TREE, "active"]
-    assert rows[2].startswith(f"└─ {ROOT}")
-    assert rows[3].startswith(f"   └─ {CHILD}")
-    assert "failed" in rows[3]
-    assert [line.split()[0] for line in listed.splitlines()] == ["AGENT", ROOT, CHILD]
+    said, _, *rows = tree.splitlines()
+    assert said == PAST
+    assert rows[0].split()[:2] == [TREE, "active"]
+    assert rows[1].startswith(f"└─ {ROOT}")
+    assert rows[2].startswith(f"   └─ {CHILD}")
+    assert "failed" in rows[2]
+    assert [line.split()[0] for line in listed.splitlines()[1:]] == ["AGENT", ROOT, CHILD]
     assert (shown["id"], shown["lifecycle"], shown["exitCode"]) == (CHILD, "failed", 3)
     assert [line.split()[3] for line in log.splitlines()] == ["agent.started", "agent.log", "agent.failed"]
     assert "\x1b" not in log + events + tree
     assert len(events.splitlines()) == 4
+
+
+def test_what_is_shown_without_an_orchestrator_is_said_to_be_the_last_that_is_known(
+    stopped: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = [
+        printed(capsys, lambda: list_agents(stopped, ended=False, as_json=False)),
+        printed(capsys, lambda: show_trees(stopped, TREE, as_json=False)),
+        printed(capsys, lambda: show_agent(stopped, ROOT, as_json=False)),
+    ]
+    [tree] = json.loads(printed(capsys, lambda: show_trees(stopped, None, as_json=True)))
+    listed = json.loads(printed(capsys, lambda: list_agents(stopped, ended=True, as_json=True)))
+    agent = json.loads(printed(capsys, lambda: show_agent(stopped, ROOT, as_json=True)))
+
+    assert [text.splitlines()[0] for text in shown] == [PAST] * 3
+    assert [each["orchestratorRuns"] for each in (tree, *tree["agents"], *listed, agent)] == [False] * 6
+
+
+def test_a_trees_id_stands_for_its_root_and_in_its_log_for_all_of_it(
+    stopped: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = json.loads(printed(capsys, lambda: show_agent(stopped, TREE, as_json=True)))
+    log = printed(capsys, lambda: show_log(stopped, TREE, follow=False, as_json=True))
+
+    assert shown["id"] == ROOT
+    assert [json.loads(line)["agentId"] for line in log.splitlines()] == [ROOT, CHILD, CHILD, CHILD]
 
 
 def test_what_needs_running_agents_says_that_no_orchestrator_runs(stopped: Path) -> None:
@@ -163,7 +191,24 @@ async def test_at_the_running_orchestrator_the_same_is_shown_and_top_prints_once
     )
 
     assert json.loads(shown)["lifecycle"] == "failed"
+    assert json.loads(shown)["orchestratorRuns"] is True
     assert [json.loads(line)["seq"] for line in events.splitlines()] == [1, 2, 3, 4]
+
+
+async def test_a_stop_of_a_tree_says_of_each_what_came_of_it(
+    running: Served, capsys: pytest.CaptureFixture[str]
+) -> None:
+    queued, now = AgentId("agent-3"), running.services.clock.now()
+    reserved = agent(
+        queued, status=AgentStatus.PENDING, started_at=now, group=GroupFolder("main"), parent_agent_id=ROOT
+    )
+    await running.services.db.run(lambda tx: agents.add(tx, reserved))
+
+    said = await asyncio.to_thread(printed, capsys, lambda: stop_agent(running.paths.home, TREE))
+
+    words = dict(line.split("  ", 1) for line in said.splitlines())
+    assert words.pop(ROOT).startswith("NOT STOPPED: ")  # no process of it is here
+    assert words == {queued: "stopped before it was started", CHILD: "had ended before: failed"}
 
 
 async def test_a_followed_log_ends_with_its_agent(

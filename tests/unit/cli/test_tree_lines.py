@@ -11,9 +11,9 @@ from orchestrator.cli.tree_lines import duration, status_of, tree_lines, tree_ro
 Plain = dict[str, Any]
 
 
-def agent(name: str, parent: str | None = None, **fields: object) -> Plain:
+def agent(agent_id: str, parent: str | None = None, **fields: object) -> Plain:
     return {
-        "id": name,
+        "id": agent_id,
         "parentAgentId": parent,
         "name": None,
         "task": "Answer console:main",
@@ -53,16 +53,16 @@ def test_a_tree_shows_who_came_of_whom_what_each_does_since_when_and_for_how_muc
             costUsd=0.01,
         ),
         agent("agent-4", "agent-2", task="Look", activity="none", lifecycle="failed", error="crashed"),
-        agent("agent-3", "agent-1", task="Read", activity="queued", elapsedMs=65_000),
+        agent("agent-3", "agent-1", task="Read", lifecycle="pending", activity="queued", elapsedMs=65_000),
     )
 
     assert tree_lines([shown]) == [
-        "AGENT             STATUS             ELAPSED  TOKENS  USD     TASK · LAST LINE",
-        "tree-1            active                      1,500   0.0300  4 live of 4",
-        "└─ agent-1        waits for 1 agent  4 s      1,200   0.0200  Answer console:main",
-        "   ├─ agent-2     busy 40%           4 s      300     0.0100  Write tests · half way",
-        "   │  └─ agent-4  failed             4 s                      Look · crashed",
-        "   └─ agent-3     queued             1:05                     Read",
+        "AGENT             STATUS              ELAPSED  TOKENS  USD     TASK · LAST LINE",
+        "tree-1            active                       1,500   0.0300  4 live of 4",
+        "└─ agent-1        waits for 1 helper  4 s      1,200   0.0200  Answer console:main",
+        "   ├─ agent-2     running 40%         4 s      300     0.0100  Write tests · half way",
+        "   │  └─ agent-4  failed              4 s                      Look · crashed",
+        "   └─ agent-3     queued              1:05                     Read",
     ]
 
 
@@ -82,7 +82,39 @@ def test_a_time_reads_as_people_say_it(ms: int | None, shown: str) -> None:
 
 
 def test_an_ended_agent_shows_how_it_ended() -> None:
-    assert status_of(agent("agent-1", activity="none", lifecycle="timed_out")) == "timed_out"
+    assert status_of(agent("agent-1", activity="none", lifecycle="timed_out")) == "timed out"
+
+
+def test_eighty_columns_are_enough_for_ids_and_words_and_the_tree_says_what_it_used() -> None:
+    long_id = "agent-{}{}".format("0" * 15, 1)
+    shown = tree(
+        agent(long_id, activity="waiting_agent", waitsFor=["x"], tokens=1_200, costUsd=0.02),
+        agent("agent-2", long_id, name="helper 1", task="Write all of the tests", tokens=300, costUsd=0.01),
+        treeId="tree-0000000000000001",
+    )
+
+    lines = tree_lines([shown], width=80)
+
+    assert lines == [
+        "AGENT                      STATUS              ELAPSED  TASK · LAST LINE",
+        "tree-0000000000000001      active                       2 live of 2 · 1,500 tok…",
+        "└─ agent-0000000000000001  waits for 1 helper  4 s      Answer console:main",
+        "   └─ agent-2              running             4 s      helper 1: Write all of …",
+    ]
+    assert all(len(line) <= 80 for line in lines)
+
+
+def test_trees_that_live_stand_before_those_that_are_over() -> None:
+    over = {"liveAgents": 0, "status": "terminated"}
+    trees = [
+        tree(agent("a-1", lifecycle="completed", activity="none"), treeId="over", **over),
+        tree(agent("a-2"), treeId="live"),
+        tree(agent("a-3", lifecycle="stopping"), treeId="stopped", status="terminated"),
+    ]
+
+    rows = [row[:2] for row in tree_rows(trees) if row[0] in ("over", "live", "stopped")]
+
+    assert rows == [("live", "active"), ("stopped", "stopping"), ("over", "ended")]
 
 
 def test_tokens_without_a_known_price_are_no_zero() -> None:

@@ -30,8 +30,8 @@ def test_children_stand_below_their_parent_with_how_they_stand_and_what_they_sai
     )
 
     assert tree_lines(agents, now=NOW) == [
-        "- **me**: waits for a helper",
-        "  - **a**: task of a (waits for a helper, 12 s)",
+        "- **me**: waits for 1 helper",
+        "  - **a**: task of a (waits for 1 helper, 12 s)",
         "    - **c**: task of c (completed, 5 min): one two",
         "  - **b**: task of b (timed out, 12 s): Its time was over.",
     ]
