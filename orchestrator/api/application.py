@@ -37,6 +37,7 @@ from orchestrator.api.routes.usage import usage_routes
 from orchestrator.api.routes.workspaces import workspace_routes
 from orchestrator.api.toolsets.lazy import Toolsets
 from orchestrator.api.toolsets.places import TOOLSET_PATHS
+from orchestrator.api.unread_body import no_unread_body
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import KeyCaller, OperatorCaller
 from orchestrator.contracts.errors import DovecoteError
@@ -99,11 +100,14 @@ def make_application(
     # Outermost, since it was added last.
     application.add_middleware(Gate, doors=doors_of(services.settings.api))
     application.include_router(health_routes())
+    # What a body holds is looked at once it is known who sent it.
+    to_operators = [Depends(callers.known_caller), Depends(no_unread_body)]
     for router in _management(services, door, closing, callers):
-        application.include_router(router, dependencies=[Depends(callers.known_caller)])
+        application.include_router(router, dependencies=to_operators)
     application.include_router(_schema_route(application), dependencies=[Depends(callers.known_caller)])
     application.include_router(event_routes(services, callers.api_caller))
-    application.include_router(agent_routes(services, closing, callers.api_caller))
+    to_all = [Depends(callers.api_caller), Depends(no_unread_body)]
+    application.include_router(agent_routes(services, closing, callers.api_caller), dependencies=to_all)
     application.include_router(spawn_routes(services, closing, callers.api_caller))
     application.include_router(overview_routes(services, callers.api_caller))
     application.include_router(standing_routes(services, callers.api_caller))

@@ -4,13 +4,12 @@ A page on any site can make the browser of this machine call `127.0.0.1`, by nam
 its own name stands for: the browser then says so in `Origin` or in `Host`. Source: agents.md section 1.
 """
 
-import json
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
 from orchestrator.api.body_limit import Application, Receive, Scope, Send
-from orchestrator.api.render_errors import STATUS, error_body
+from orchestrator.api.denials import deny
 from orchestrator.contracts.errors import Forbidden
 from orchestrator.settings.api import ApiSettings, api_ports
 
@@ -52,7 +51,11 @@ class Gate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, unless a page sent it that may not."""
         if scope["type"] in _CALLS and (fault := self._fault(scope)) is not None:
-            await _refuse(scope, send, fault)
+            error = Forbidden(
+                fault,
+                suggestion="Call http://127.0.0.1 with our port, or name the page in api.allowed_origins.",
+            )
+            await deny(scope, send, error)
             return
         await self._application(scope, receive, send)
 
@@ -84,16 +87,3 @@ def _values(scope: Scope, name: bytes) -> list[str]:
 
 def _shown(values: Collection[str]) -> str:
     return repr(", ".join(values)[:200])
-
-
-async def _refuse(scope: Scope, send: Send, fault: str) -> None:
-    if scope["type"] == "websocket":
-        await send({"type": "websocket.close", "code": 1008, "reason": fault[:100]})
-        return
-    error = Forbidden(
-        fault,
-        suggestion="Call http://127.0.0.1 with our port, or name the page in api.allowed_origins.",
-    )
-    headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
-    await send({"type": "http.response.start", "status": STATUS[error.code], "headers": headers})
-    await send({"type": "http.response.body", "body": json.dumps(error_body(error)).encode()})

@@ -4,6 +4,7 @@ from typing import Final
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from orchestrator.api.denials import deny
 from orchestrator.api.event_socket import EventSocket, IsKnown
 from orchestrator.commands.agents.event_views import EventSight
 from orchestrator.commands.services import Services
@@ -52,7 +53,7 @@ async def serve_events(
     try:
         subscriber = live.subscribe(only=sight.agents)
     except LimitExceeded as error:
-        await websocket.close(_POLICY_VIOLATION, error.message)
+        await deny(websocket.scope, websocket.send, error)
         return
     try:
         await websocket.accept(subprotocol)

@@ -8,10 +8,26 @@ from orchestrator.commands.spawning.spawn_wishes import spec_of
 from orchestrator.contracts.errors import ErrorCode, InvalidRequest
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.spawns import SpawnSpec, WaitFor
-from orchestrator.contracts.wire.agent_requests import OLD_SPELLINGS, SpawnAgent
-from orchestrator.contracts.wire.codec import WireError, from_plain, parse_json
+from orchestrator.contracts.wire.agent_requests import SpawnAgent
+from orchestrator.contracts.wire.codec import WireError, camel, from_plain, parse_json
+from orchestrator.contracts.wire.field_names import unknown_field
 
-_SPELLINGS: Final = {**OLD_SPELLINGS, "parent_agent_id": "parentAgentId"}
+NAMES: Final = (
+    "task",
+    "workspace_path",
+    "writable_paths",
+    "timeout_ms",
+    "parent_agent_id",
+    "wait",
+    "profile",
+    "on_parent_exit",
+    "restart_policy",
+    "permissions",
+    "name",
+    "idempotency_key",
+)
+"""What may be said of a spawn, as seed 000 spells it."""
+_SPELLINGS: Final = {name: camel(name) for name in NAMES if camel(name) != name}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,9 +53,10 @@ def read_spawn(plain: object) -> AskedSpawn:
     """The same of JSON types. Who does not say how long to wait stays for the end. Raises InvalidRequest."""
     if not isinstance(plain, dict):
         raise InvalidRequest("The body is no JSON object.", suggestion="Send an object with a `task`.")
+    _check_names(plain)
     fields = {_SPELLINGS.get(str(key), str(key)): value for key, value in plain.items()}
     _check_kinds(fields)
-    parent = fields.get("parentAgentId")
+    parent = fields.pop("parentAgentId", None)
     if parent is not None and not isinstance(parent, str):
         raise InvalidRequest("parent_agent_id is no text.", suggestion="Give the id of an agent.")
     try:
@@ -49,6 +66,20 @@ def read_spawn(plain: object) -> AskedSpawn:
             f"The spawn has a wrong field: {error}.", suggestion="Set the field right and send it again."
         ) from None
     return AskedSpawn(spec=spec_of(request), parent=None if parent is None else AgentId(parent))
+
+
+def _check_names(plain: Mapping[str, Any]) -> None:
+    """Each field is known and said once: a limit that is misspelled, or passed over for another, is none."""
+    fault = unknown_field(plain, [*NAMES, *_SPELLINGS.values()])
+    if fault is not None:
+        raise InvalidRequest(
+            f"The spawn has a wrong field: {fault}.", suggestion=f"It takes: {', '.join(NAMES)}."
+        )
+    for ours in plain.keys() & _SPELLINGS.keys():
+        if _SPELLINGS[ours] in plain:
+            raise InvalidRequest(
+                f"The spawn has {ours} twice, also as {_SPELLINGS[ours]}.", suggestion="Send one of them."
+            )
 
 
 def _given(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Depends, Query, WebSocket
 from starlette.routing import WebSocketRoute
 
+from orchestrator.api.denials import deny
 from orchestrator.api.live_events import serve_events
 from orchestrator.commands.agents.event_views import (
     MAX_EVENTS,
@@ -29,7 +30,6 @@ from orchestrator.contracts.records.tokens import Scope
 Object = Mapping[str, object]
 BEARER_PROTOCOL: Final = "bearer"
 """The WebSocket subprotocol behind which pages, which can set no header, name their token."""
-_REFUSED: Final = 1008
 _GONE: Final = frozenset({ErrorCode.UNAUTHORIZED, ErrorCode.FORBIDDEN})
 
 
@@ -92,7 +92,7 @@ def event_sockets(
             _check(caller)
             sight = await sight_of(services, caller)
         except DovecoteError as error:
-            await websocket.close(_REFUSED, error.message[:100])
+            await deny(websocket.scope, websocket.send, error)
             return
 
         async def is_known() -> bool:

@@ -13,12 +13,14 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from orchestrator.api.body_limit import Receive, Scope, Send
 from orchestrator.api.closing import Closing
 from orchestrator.api.credentials import Credentials
+from orchestrator.api.denials import deny
 from orchestrator.api.gate import peer_of
 from orchestrator.api.presence import while_open
-from orchestrator.api.render_errors import error_body, error_headers, status_of
 from orchestrator.contracts.callers import KeyCaller, OperatorCaller
 from orchestrator.contracts.errors import DovecoteError, InvalidRequest
 from orchestrator.contracts.version import VERSION
+from orchestrator.contracts.wire.codec import camel
+from orchestrator.contracts.wire.field_names import unknown_field
 
 Object = Mapping[str, object]
 ProgramCaller = OperatorCaller | KeyCaller
@@ -68,7 +70,7 @@ class ToolsetServer:
             self._closing.check()
             caller = await self._credentials.caller(_authorization(scope), peer=peer_of(scope))
         except DovecoteError as error:
-            await _refuse(error, send)
+            await deny(scope, send, error)
             return
         await self.sessions.handle_request({**scope, _CALLER: caller}, receive, send)
 
@@ -89,10 +91,21 @@ class ToolsetServer:
                     f"There is no tool {params.name[:80]!r} here.",
                     suggestion=f"There are {', '.join(self._tools)}.",
                 )
+            _check_names(tool, params.arguments or {})
             told = await while_open(self._closing, tool.call(caller, params.arguments or {}))
         except DovecoteError as error:
             return _result(_refusal(error), is_error=True)
         return _result(told, is_error=False)
+
+
+def _check_names(tool: ServedTool, given: Mapping[str, Any]) -> None:
+    """A tool would pass over what it does not know, and do other than was meant. Raises InvalidRequest."""
+    properties = tool.schema.get("properties")
+    names = list(properties) if isinstance(properties, Mapping) else []
+    fault = unknown_field(given, [*names, *map(camel, names)])
+    if fault is not None:
+        takes = f"It takes: {', '.join(names)}." if names else "It takes none."
+        raise InvalidRequest(f"The argument {fault}.", suggestion=takes)
 
 
 def _offered(tool: ServedTool) -> mcp_types.Tool:
@@ -127,10 +140,3 @@ def _refusal(error: DovecoteError) -> Object:
 def _authorization(scope: Scope) -> str | None:
     found = [value.decode("latin-1") for name, value in scope["headers"] if name == b"authorization"]
     return found[0] if len(found) == 1 else None
-
-
-async def _refuse(error: DovecoteError, send: Send) -> None:
-    headers = {"content-type": "application/json", **error_headers(error)}
-    raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": status_of(error), "headers": raw})
-    await send({"type": "http.response.body", "body": json.dumps(error_body(error)).encode()})

@@ -24,12 +24,12 @@ class PermissionWish(ExactWire):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SpawnAgent(Wire):
+class SpawnAgent(ExactWire):
     """Start a child. The reply comes at once; `replies/{agentId}.json` follows when it is ready or has ended.
 
     workspace_path: where the caller has it; absent: the caller's own workspace. wait: none, ready or result.
     profile: standard or safe. on_parent_exit: stop, request_stop or detach. restart_policy: never, on_failure
-    or always.
+    or always. A field that nobody knows is refused: a limit that was misspelled would be none.
     """
 
     directory: ClassVar[str] = AGENTS

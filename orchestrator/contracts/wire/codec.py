@@ -14,6 +14,8 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Final, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from orchestrator.contracts.wire.field_names import unknown_field
+
 W = TypeVar("W", bound="Wire")
 
 _BEYOND: Final = 1 << 63
@@ -125,8 +127,8 @@ def from_plain(kind: type[W], plain: object) -> W:
     """The value that the JSON object `plain` stands for. Raises WireError."""
     if not isinstance(plain, dict):
         raise WireError(f"{kind.__name__}: expected an object, got {type(plain).__name__}")
-    if kind.is_exact and (strange := plain.keys() - {name for _, name in _names(kind)}):  # type: ignore[arg-type]  # a class is hashable
-        raise WireError(f"{kind.__name__}: {min(strange)[:40]!r} is not known")
+    if kind.is_exact and (fault := unknown_field(plain, names_on_wire(kind))) is not None:
+        raise WireError(f"{kind.__name__}: {fault}")
     values: dict[str, Any] = {}
     for name, wire_name, hint, is_required in _shape(kind):  # type: ignore[arg-type]  # a class is hashable
         if plain.get(wire_name) is not None or (is_required and wire_name in plain):
@@ -134,6 +136,11 @@ def from_plain(kind: type[W], plain: object) -> W:
         elif is_required:
             raise WireError(f"{kind.__name__}: {wire_name!r} is missing")
     return kind(**values)
+
+
+def names_on_wire(kind: type[Wire]) -> tuple[str, ...]:
+    """The names on the wire of all of its fields."""
+    return tuple(name for _, name in _names(kind))  # type: ignore[arg-type]  # a class is hashable
 
 
 @cache

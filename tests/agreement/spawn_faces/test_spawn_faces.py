@@ -1,11 +1,14 @@
 """One operation, four faces: box, the agent's own socket, HTTP, MCP. Source: agents.md section 1."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from orchestrator.contracts.ids import AgentId
+from orchestrator.contracts.wire.codec import camel
+from orchestrator.ipc.parse import FileRefusal, parse_request
 from tests.agreement.spawn_faces.faces import Outcome, open_faces
 from tests.edges.commands.spawn_bench import SpawnBench
 
@@ -94,6 +97,48 @@ def check_refusals(outcomes: Mapping[str, Outcome], status: int) -> None:
             assert each.told.keys() - {"quota_info"} == {"error", "code"}, name
     is_limit = outcomes["box"].code in {"DEPTH_EXCEEDED", "QUOTA_EXCEEDED", "LIMIT_EXCEEDED"}
     assert ("quota_info" in outcomes["box"].told) == is_limit
+
+
+async def test_a_field_that_nobody_knows_is_refused_by_every_face_with_the_one_that_was_meant(
+    bench: SpawnBench,
+) -> None:
+    asked = {"task": "count", "wait": "none", "time_out_ms": 1}
+    file = {"type": "spawn_agent", "task": "count", "timeOutMs": 1}
+
+    by_box = parse_request("agents", json.dumps(file).encode())
+    async with open_faces(bench) as faces:
+        outcomes = [await face(**asked) for face in (faces.agent, faces.http, faces.mcp)]
+
+    assert isinstance(by_box, FileRefusal)
+    assert by_box.code.value == "INVALID_REQUEST"
+    assert "'timeOutMs' is not known (did you mean 'timeoutMs'?)." in by_box.message
+    for each in outcomes:
+        assert each.code == "INVALID_REQUEST"
+        assert "'time_out_ms' is not known (did you mean 'timeout_ms'?)" in str(each.told["error"])
+    assert await bench.desk.run(lambda tx: tx.all("SELECT 1 FROM spawns")) == []
+
+
+async def test_every_field_has_two_spellings_and_each_is_taken_once(bench: SpawnBench) -> None:
+    fields = {
+        "task": "count",
+        "writable_paths": ["out/"],
+        "timeout_ms": 1_000,
+        "wait": "none",
+        "profile": "standard",
+        "on_parent_exit": "stop",
+        "restart_policy": "never",
+        "permissions": {"canSpawn": False},
+        "name": "counter",
+        "idempotency_key": "k-1",
+    }
+    async with open_faces(bench) as faces:
+        first = await faces.http(**fields)
+        again = await faces.http(**{camel(name): value for name, value in fields.items()})
+        twice = await faces.http(**fields, timeoutMs=2_000)
+
+    assert (first.code, again.code) == ("done", "done")
+    assert first.told["agent_id"] == again.told["agent_id"]
+    assert twice.code == "INVALID_REQUEST"
 
 
 async def test_one_key_is_one_child_for_each_caller_and_the_same_answer_again(bench: SpawnBench) -> None:

@@ -40,7 +40,7 @@ async def test_a_tree_is_listed_shown_whole_and_stopped_from_its_root(
         (grandchild, 2, child.agent_id),
     ]
     told = stopped.json()
-    assert told.keys() == {"success", "terminated", "failed", "skipped", "totalProcessed"}
+    assert told.keys() == {"success", "terminated", "failed", "skipped", "totalProcessed", "outcomes"}
     # Nothing ran behind its record, so nobody saw it end: that is said, and not that all went well.
     assert (told["success"], told["terminated"], told["totalProcessed"]) == (False, [grandchild], 2)
     assert [each["agentId"] for each in told["failed"]] == [child.agent_id]
@@ -107,3 +107,16 @@ async def test_what_is_not_there_is_told_so(client: httpx.AsyncClient) -> None:
         "/api/v1/agents/nobody?wait=sometimes": (400, "INVALID_REQUEST"),
         "/api/v1/agents/nobody?wait_s=26": (400, "INVALID_REQUEST"),
     }
+
+
+async def test_a_body_that_nobody_would_read_is_refused_and_an_empty_one_is_none(
+    client: httpx.AsyncClient, bench: SpawnBench
+) -> None:
+    child = await bench.spawn()
+    path = f"/api/v1/agents/{child}/stop"
+
+    meant = await client.post(path, json={"force": True})
+    empty = await client.post(path, json={})
+
+    assert (meant.status_code, meant.json()["error"]["code"]) == (400, "INVALID_REQUEST")
+    assert empty.json()["terminated"] == [child]
