@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Final
 
 from orchestrator.cli.findings import Finding, Patient, broken, doubtful, well
-from orchestrator.cli.status_lines import age
+from orchestrator.cli.status_lines import age, refused_in_words
 from orchestrator.contracts.records.standing import Standing, TaskLine
 from orchestrator.core.incidents import in_words
 from orchestrator.core.text_cleaning import clean_name, clean_text
@@ -141,3 +141,11 @@ def check_told(standing: Standing, patient: Patient) -> Finding:
         "Try its program by hand, with a text on its standard input; the log in data/logs says how it failed."
     )
     return doubtful("told", why, mend)
+
+
+def check_spawns(standing: Standing, patient: Patient) -> Finding:
+    """No spawn was refused lately, by whatever way it was asked for."""
+    what = "spawns"
+    if standing.refused_spawns:
+        return doubtful(what, f"{refused_in_words(standing.refused_spawns)}.", "dovecote errors")
+    return well(what, "No spawn was refused in the last day.")

@@ -59,8 +59,10 @@ def show_errors(home_option: Path | None, *, box: str | None, count: int, as_jso
     for each in found:
         what = f"{each.get('directory') or ''}/{each.get('name') or ''}".strip("/")
         head = (each.get("refusedAt"), each.get("box"), each.get("code"), what)
-        print("  ".join(clean_name(str(word)) for word in head if word))
+        times = "" if each.get("count", 1) == 1 else f"  ({each['count']} times within an hour)"
+        print("  ".join(clean_name(str(word)) for word in head if word) + times)
         for text in (each.get("message"), each.get("suggestion")):
             if text:
                 print(f"    {clean_text(' '.join(str(text).split()))}")
-        print(f"    {clean_text(str(home.paths.ipc / ERRORS / str(each['file'])))}")
+        if each.get("file"):
+            print(f"    {clean_text(str(home.paths.ipc / ERRORS / str(each['file'])))}")

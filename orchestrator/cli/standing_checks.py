@@ -16,6 +16,7 @@ from orchestrator.cli.queue_checks import (
     check_messages,
     check_outbox,
     check_schedule,
+    check_spawns,
     check_told,
     check_wishes,
 )
@@ -75,6 +76,7 @@ JUDGEMENTS: Final[tuple[Judgement, ...]] = (
     check_outbox,
     check_schedule,
     check_wishes,
+    check_spawns,
     check_told,
 )
 """What is said of a store that can be read, one finding each."""

@@ -1,6 +1,6 @@
 """The lines of `dovecote status`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -54,6 +54,14 @@ def heard_in_words(kinds: Sequence[Heard], now: datetime) -> str:
         for is_group, name in ((True, "groups"), (False, "direct chats"))
     ]
     return f"heard {', '.join(words)}"
+
+
+def refused_in_words(by_code: Mapping[str, int]) -> str:
+    """How many spawns were refused in the last day, and why: the most frequent reason first."""
+    count = sum(by_code.values())
+    in_order = sorted(by_code.items(), key=lambda each: (-each[1], each[0]))
+    reasons = ", ".join(f"{number} {code}" for code, number in in_order)
+    return f"{count} spawn{' was' if count == 1 else 's were'} refused in the last day: {reasons}"
 
 
 def _rows(report: StatusReport, place: Place) -> Iterator[tuple[str, str]]:
@@ -147,6 +155,8 @@ def _errors(report: StatusReport) -> Iterator[tuple[str, str]]:
     found += [f"{name}: {clean_name(why)}" for name, why in report.troubles.items() if name not in channels]
     if report.refused:
         found.append(f"{report.refused} requests were refused in the last day (dovecote errors)")
+    if standing.refused_spawns:
+        found.append(f"{refused_in_words(standing.refused_spawns)} (dovecote errors)")
     for text in found or ["none that is not over (dovecote doctor looks closer)"]:
         yield "errors", text
 

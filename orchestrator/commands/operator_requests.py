@@ -9,16 +9,18 @@ from typing import Final
 from orchestrator.commands.catalog import CATALOG
 from orchestrator.commands.command import Context
 from orchestrator.commands.services import Services
+from orchestrator.commands.spawning.spawn_wishes import agent_key
 from orchestrator.commands.tasks.task_views import task_view
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.errors import DovecoteError, ErrorCode, NotFound
-from orchestrator.contracts.ids import Jid, new_id
+from orchestrator.contracts.ids import BoxName, Jid, agent_of_box, is_own_box, new_id
 from orchestrator.contracts.records.messages import StoredMessage
 from orchestrator.contracts.records.tasks import Task, TaskRun
 from orchestrator.contracts.wire.codec import Wire
 from orchestrator.core.authority import allow
-from orchestrator.store import message_views, task_runs, tasks
+from orchestrator.store import message_views, refused_spawns, task_runs, tasks
 from orchestrator.store.refusals import list_refusals
+from orchestrator.store.refused_spawns import RefusedSpawns
 from orchestrator.store.transaction import Transaction
 
 MAX_ROWS: Final = 1_000
@@ -73,8 +75,18 @@ async def recent_messages(services: Services, chat: Jid | None, *, count: int) -
 
 
 async def refused_requests(services: Services, box: str | None, *, count: int) -> list[Mapping[str, object]]:
-    """The newest requests that were refused of boxes, with their reasons, newest first."""
-    return list(await asyncio.to_thread(partial(list_refusals, services.paths.ipc, box=box, count=count)))
+    """The newest requests that were refused of boxes, with their reasons, newest first.
+
+    Among them the spawns of which no file is kept, such as those by HTTP: those of an hour as one.
+    """
+    kept = await asyncio.to_thread(partial(list_refusals, services.paths.ipc, box=box, count=count))
+    if box is not None and not is_own_box(BoxName(box)):
+        return list(kept)
+    caller_key = None if box is None else agent_key(agent_of_box(BoxName(box)))
+    async with services.db.reader() as reader:
+        spawns = await refused_spawns.unkept(reader, caller_key=caller_key, count=count)
+    found: list[Mapping[str, object]] = [*kept, *map(_refused_spawn_view, spawns)]
+    return sorted(found, key=lambda each: str(each["refusedAt"]), reverse=True)[:count]
 
 
 async def _found_task(services: Services, task_id: str) -> Task:
@@ -87,6 +99,18 @@ async def _found_task(services: Services, task_id: str) -> Task:
             suggestion="See their ids: dovecote task list",
         )
     return task
+
+
+def _refused_spawn_view(refused: RefusedSpawns) -> dict[str, object]:
+    """In the form of a refusal of a box; box: who asked."""
+    return {
+        "box": refused.caller_key,
+        "refusedAt": refused.last_at.isoformat(timespec="milliseconds"),
+        "directory": "spawn",
+        "code": refused.code,
+        "message": refused.message,
+        "count": refused.count,
+    }
 
 
 def _run_view(run: TaskRun) -> Mapping[str, object]:

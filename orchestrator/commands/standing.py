@@ -3,9 +3,8 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
-from typing import Final
 
 from orchestrator.commands.services import Services
 from orchestrator.contracts.records.standing import Standing
@@ -15,9 +14,7 @@ from orchestrator.core.tasks.schedule import zone_or_utc
 from orchestrator.settings.tree import Settings
 from orchestrator.store.database import Reader
 from orchestrator.store.refusals import count_refusals
-from orchestrator.store.standing import read_standing
-
-REFUSED_FOR: Final = timedelta(days=1)
+from orchestrator.store.standing import REFUSED_FOR, read_standing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

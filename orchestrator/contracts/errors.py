@@ -13,6 +13,7 @@ DovecoteError
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import Final
 
 
 class ErrorCode(StrEnum):
@@ -55,6 +56,18 @@ class ErrorCode(StrEnum):
     WOULD_DEADLOCK = "WOULD_DEADLOCK"
     TIMEOUT = "TIMEOUT"
     INTERNAL_ERROR = "INTERNAL_ERROR"
+
+
+KEPT_OF_BOXES: Final = frozenset(
+    {
+        ErrorCode.INVALID_REQUEST,
+        ErrorCode.UNKNOWN_TYPE,
+        ErrorCode.FORBIDDEN,
+        ErrorCode.RATE_LIMITED,
+        ErrorCode.INTERNAL_ERROR,
+    }
+)
+"""Of a request file that was refused so, a copy is kept for the operator."""
 
 
 class DovecoteError(Exception):

@@ -138,6 +138,12 @@ METRICS: Final[Sequence[Metric]] = (
         lambda r: _one(r.refused),
     ),
     _gauge(
+        "dovecote_spawns_refused_last_day",
+        "spawns that were refused in the last day, by box, HTTP or tool, by the code of the error",
+        lambda r: _by("code", r.standing.refused_spawns),
+        "code",
+    ),
+    _gauge(
         "dovecote_proposals_open", "wishes that wait for an operator", lambda r: _one(r.standing.proposals)
     ),
     _gauge(

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
 
 import structlog
 
-from orchestrator.contracts.errors import ErrorCode
+from orchestrator.contracts.errors import KEPT_OF_BOXES, ErrorCode
 from orchestrator.contracts.ids import RequestId
 from orchestrator.contracts.wire.codec import to_json
 from orchestrator.contracts.wire.replies import Reply, ReplyError
@@ -18,15 +17,6 @@ from orchestrator.ipc.reading import Item
 from orchestrator.store.unsafe import UnsafeEntry
 
 _log = structlog.get_logger(__name__)
-_KEPT: Final = frozenset(
-    {
-        ErrorCode.INVALID_REQUEST,
-        ErrorCode.UNKNOWN_TYPE,
-        ErrorCode.FORBIDDEN,
-        ErrorCode.RATE_LIMITED,
-        ErrorCode.INTERNAL_ERROR,
-    }
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +30,7 @@ class Conclusion:
     def is_evidence(self) -> bool:
         """Whether the operator gets a copy: it is wrong or forbidden, or nobody else hears of it."""
         error = self.reply.error
-        return error is not None and (error.code in _KEPT or not self.reply.request_id)
+        return error is not None and (error.code in KEPT_OF_BOXES or not self.reply.request_id)
 
     @property
     def has_effect_row(self) -> bool:

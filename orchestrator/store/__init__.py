@@ -9,17 +9,17 @@ is who), `messages` with `message_edits` and `message_views`, `bounds` (what is 
 `trees` (with `lineage`), `spawns` (with `spawn_places`, `restarts`), `agent_pruning`, `waits`, `requests`,
 `turn_overlaps`, `questions`, `proposals`, `usage`, `tokens`, `event_log` (what happened to them),
 `agent_activity` (what they do now), `spawn_texts` (what spawned ones said), `heard_lines` (how much all
-printed besides); of programs: `api_keys`, `workspace_roots`; of schedules: `tasks`, `task_runs`; of the
-whole: `facts`, `alerts`, `standing` (what is counted of all). On disk: `safe_dir` (with `entry`, `unsafe`,
-`dir_removal`, `dir_size`, `spreading`) reads and writes where containers can; `group_folders` and
-`group_files` are the folders of groups, `home_files` what we put into an agent's session home, `own_homes`
-those of single agents, `writable_paths` what a spawned one may write, `dir_compare` what it did,
-`mount_sources` directories that operators show to agents. `safe_copy` copies a file, `spool` holds those
-that wait to be sent (`outbox_files` says for which rows), `inbox` those that came; `refusals` reads what was
-refused of boxes. Credentials are found by `secret_values`, in the environment, by `keyring_door` or in
-`secret_files`; `key_ring` signs the tokens in `token_files`, `private_files` writes what is nobody else's.
-Copies of a home are made by `backup_writing` and read by `backup_reading`, as `backup_manifest` says;
-`unfinished_restore` is the note of one that was not put back whole. `forgetting` removes the rows of a
-person or a group, `forgotten_files` what lies on the disk. Imports only `contracts`; it is given values,
+printed besides), `refused_spawns`; of programs: `api_keys`, `workspace_roots`; of schedules: `tasks`,
+`task_runs`; of the whole: `facts`, `alerts`, `standing` (what is counted of all). On disk: `safe_dir` (with
+`entry`, `unsafe`, `dir_removal`, `dir_size`, `spreading`) reads and writes where containers can;
+`group_folders` and `group_files` are the folders of groups, `home_files` what we put into an agent's session
+home, `own_homes` those of single agents, `writable_paths` what a spawned one may write, `dir_compare` what
+it did, `mount_sources` directories that operators show to agents. `safe_copy` copies a file, `spool` holds
+those that wait to be sent (`outbox_files` says for which rows), `inbox` those that came; `refusals` reads
+what was refused of boxes. Credentials are found by `secret_values`, in the environment, by `keyring_door`
+or in `secret_files`; `key_ring` signs the tokens in `token_files`, `private_files` writes what is nobody
+else's. Copies of a home are made by `backup_writing` and read by `backup_reading`, as `backup_manifest`
+says; `unfinished_restore` is the note of one that was not put back whole. `forgetting` removes the rows of
+a person or a group, `forgotten_files` what lies on the disk. Imports only `contracts`; it is given values,
 never settings.
 """

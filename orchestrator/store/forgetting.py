@@ -48,6 +48,9 @@ OF_AGENTS: Final[Mapping[str, str]] = {
 """What agents said and asked, whoever it was for."""
 OF_GROUP: Final[Mapping[str, str]] = {
     "helpers": f"DELETE FROM spawns WHERE agent_id IN {_AGENTS}",
+    "refused spawns": """
+DELETE FROM refused_spawns WHERE caller_key IN (SELECT 'agent:' || value FROM json_each(:agents))
+""",
     "waits": f"DELETE FROM waits WHERE waiter IN {_AGENTS} OR awaited IN {_AGENTS}",
     "tokens": f"DELETE FROM tokens WHERE agent_id IN {_AGENTS}",
     "turns": f"DELETE FROM turns WHERE agent_id IN {_AGENTS} OR chat_jid IN {_CHATS}",

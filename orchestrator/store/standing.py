@@ -15,12 +15,13 @@ from orchestrator.contracts.records.standing import (
     TaskLine,
     UsedToday,
 )
-from orchestrator.store import groups
+from orchestrator.store import groups, refused_spawns
 from orchestrator.store.database import Reader
 from orchestrator.store.times import from_ms, maybe_from_ms, to_ms
 
 FAILED_FOR: Final = timedelta(days=1)
 """Texts that failed earlier are no news."""
+REFUSED_FOR: Final = timedelta(days=1)
 OVERDUE_AFTER: Final = timedelta(minutes=5)
 _MOST_TASKS: Final = 5
 
@@ -117,6 +118,7 @@ async def read_standing(reader: Reader, *, at: datetime, day_began: datetime) ->
         proposals=open_now["proposals"],
         questions=open_now["questions"],
         used_today=await _used(reader, day_began),
+        refused_spawns=await refused_spawns.by_code(reader, since=at - REFUSED_FOR),
         newest_at=None if newest is None else from_ms(newest["received_ms"]),
         ever={row["name"]: row["seq"] for row in await reader.all(EVER)},
     )

@@ -20,6 +20,7 @@ from orchestrator.store import (
     outbox,
     proposals,
     questions,
+    refused_spawns,
     requests,
     slices,
     task_runs,
@@ -33,6 +34,8 @@ from orchestrator.store.transaction import Transaction
 AT_ONCE: Final = 1_000
 """Rows that one transaction looks at or removes."""
 _REPLIES_FOR: Final = timedelta(hours=1)
+_REFUSALS_FOR: Final = timedelta(days=7)
+"""As files of boxes that were refused."""
 AGENTS_FOR: Final = timedelta(days=30)
 """Agents from their end on, with what was decided and asked for them; turns of one that lives on."""
 _MONTH: Final = timedelta(days=32)
@@ -63,6 +66,7 @@ async def prune_rows(services: Services, *, at_once: int = AT_ONCE) -> int:
         trees.prune: AGENTS_FOR,
         proposals.prune: AGENTS_FOR,
         questions.prune: AGENTS_FOR,
+        refused_spawns.prune: _REFUSALS_FOR,
         task_runs.prune: keep,
         tasks.prune: keep,
         usage.prune: max(keep, _MONTH),

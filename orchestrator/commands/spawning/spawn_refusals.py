@@ -3,7 +3,7 @@
 from orchestrator.commands.command import Refusal
 from orchestrator.commands.services import Services
 from orchestrator.commands.spawning.spawn_wishes import PreparedSpawn
-from orchestrator.contracts.errors import Conflict, ErrorCode, Forbidden, NotFound
+from orchestrator.contracts.errors import KEPT_OF_BOXES, Conflict, ErrorCode, Forbidden, NotFound
 from orchestrator.contracts.events import (
     AuditEvent,
     DepthLimitExceeded,
@@ -13,7 +13,7 @@ from orchestrator.contracts.events import (
 )
 from orchestrator.contracts.ids import AgentId, TreeId
 from orchestrator.contracts.records.agents import Agent
-from orchestrator.store import agents, event_log
+from orchestrator.store import agents, event_log, refused_spawns
 from orchestrator.store.transaction import Transaction
 
 _MAX_ID_CHARS = 128
@@ -60,13 +60,24 @@ def workspace_not_allowed(path: str) -> Forbidden:
 
 
 def note_refused_spawn(tx: Transaction, services: Services, refusal: Refusal) -> None:
-    """Keep for the audit what the source document asks for; other refusals leave nothing."""
+    """Count it, for whoever looks after all; keep for the audit what the source document asks for."""
+    _note(tx, refusal, is_kept=False)
+
+
+def note_refused_file(tx: Transaction, services: Services, refusal: Refusal) -> None:
+    """The same of a request of a box, of which a copy may be kept."""
+    _note(tx, refusal, is_kept=refusal.error.code in KEPT_OF_BOXES)
+
+
+def _note(tx: Transaction, refusal: Refusal, *, is_kept: bool) -> None:
     if not isinstance(refusal.prepared, PreparedSpawn):
         return
+    error, at = refusal.error, refusal.at
+    refused_spawns.note(tx, refusal.prepared.caller_key, error.code, error.message, is_kept=is_kept, at=at)
     found = _event(tx, refusal, refusal.prepared)
     if found is not None:
         tree_id, event = found
-        event_log.append(tx, tree_id, event, refusal.at)
+        event_log.append(tx, tree_id, event, at)
 
 
 def _event(

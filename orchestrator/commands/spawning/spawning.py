@@ -14,7 +14,11 @@ from orchestrator.commands.agents.event_writing import note_spawned
 from orchestrator.commands.command import Command, Context, Refusal
 from orchestrator.commands.proposals import Wish, propose
 from orchestrator.commands.services import Services
-from orchestrator.commands.spawning.spawn_refusals import note_refused_spawn, parent_not_found
+from orchestrator.commands.spawning.spawn_refusals import (
+    note_refused_file,
+    note_refused_spawn,
+    parent_not_found,
+)
 from orchestrator.commands.spawning.spawn_rules import Grant, grant
 from orchestrator.commands.spawning.spawn_wishes import (
     OPERATOR_KEY,
@@ -259,7 +263,7 @@ SPAWN: Final = Command(
     target=_target,
     prepare=prepare_request,
     run=spawn,
-    refused=note_refused_spawn,
+    refused=note_refused_file,
     takes_long=lambda request: bool(request.workspace_path or request.writable_paths),
 )
 COMMANDS: Final = (SPAWN,)

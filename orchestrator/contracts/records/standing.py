@@ -90,8 +90,8 @@ class Standing:
     """All of it. left: groups in whose chat we are no more. waiting: messages that set the assistant off and
     that no agent has yet. at_work: those that one has. turns: those that are open. agents: live ones by
     status; oldest_start_at: since when the first of them is being started. alerts: what `alerts.command` was
-    not told yet. newest_at: when the newest message came. ever: the highest numbers given to messages, texts
-    and events since the store was made."""
+    not told yet. refused_spawns: of the last day, by code. newest_at: when the newest message came. ever: the
+    highest numbers given to messages, texts and events since the store was made."""
 
     at: datetime
     groups: tuple[Group, ...] = ()
@@ -109,5 +109,6 @@ class Standing:
     proposals: int = 0
     questions: int = 0
     used_today: UsedToday = field(default_factory=UsedToday)
+    refused_spawns: Mapping[str, int] = field(default_factory=dict)
     newest_at: datetime | None = None
     ever: Mapping[str, int] = field(default_factory=dict)

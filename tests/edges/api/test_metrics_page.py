@@ -64,6 +64,7 @@ def test_a_busy_moment_is_told_in_its_numbers() -> None:
             OpenIncident(name="provider:console:b", opened_at=NOON, count=1),
         ),
         used_today=UsedToday(calls=3, failed_calls=1, tokens=1_234_567_890_123, cost_usd=0.25),
+        refused_spawns={"DEPTH_EXCEEDED": 3},
         ever={"messages": 12},
     )
 
@@ -79,6 +80,7 @@ def test_a_busy_moment_is_told_in_its_numbers() -> None:
         ("dovecote_incidents", frozenset({("kind", "provider")})): 2,
         ("dovecote_parts_in_trouble", frozenset()): 1,
         ("dovecote_requests_refused_last_day", frozenset()): 5,
+        ("dovecote_spawns_refused_last_day", frozenset({("code", "DEPTH_EXCEEDED")})): 3,
         ("dovecote_usage_tokens_today", frozenset()): 1_234_567_890_123,
         ("dovecote_usage_usd_today", frozenset()): 0.25,
         ("dovecote_messages_numbered_total", frozenset()): 12,

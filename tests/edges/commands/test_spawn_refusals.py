@@ -5,18 +5,23 @@ from typing import Any, Final
 import pytest
 
 from orchestrator.commands.decisions import confirm_proposal
-from orchestrator.contracts.callers import OperatorCaller
+from orchestrator.commands.keeping.retention import prune_rows
+from orchestrator.commands.operator_requests import refused_requests
+from orchestrator.commands.standing import status_report
+from orchestrator.contracts.callers import KeyCaller, OperatorCaller
 from orchestrator.contracts.errors import DovecoteError
-from orchestrator.contracts.ids import AgentId
+from orchestrator.contracts.ids import AgentId, own_box
 from orchestrator.contracts.records.agents import AgentStatus
 from orchestrator.contracts.records.rights import Rights
 from orchestrator.contracts.records.spawns import OnParentExit, SpawnProfile, WishedPermissions
+from orchestrator.contracts.records.tokens import Scope
 from orchestrator.contracts.wire.agent_requests import SpawnAgent
 from orchestrator.store import agents, lineage, proposals
 from tests.edges.commands.conftest import Desk
 from tests.edges.commands.spawn_bench import SpawnBench, open_bench
 from tests.support.store_rows import agent
 
+DAY_S: Final = 86_400
 NOBODY = AgentId("agent-nobody")
 
 
@@ -326,3 +331,60 @@ async def test_what_the_operator_confirms_is_started_as_the_agent_asked_for_it(b
     assert decided["status"] == "confirmed"
     assert (record.workspace, record.writable_paths) == (str(project), ("out/",))
     assert (child.rights, child.permissions.chat) == (Rights.MEMBER, True)
+
+
+async def listed(bench: SpawnBench, box: str | None = None) -> list[tuple[object, ...]]:
+    """What an operator is shown of refusals: who asked, the code, how often."""
+    found = await refused_requests(bench.desk.services, box, count=50)
+    return [(each["box"], each["code"], each["count"]) for each in found]
+
+
+async def test_each_refusal_is_counted_by_its_code_however_it_was_asked_for(bench: SpawnBench) -> None:
+    bench.set(max_depth=0)
+    of_root = f"agent:{bench.root.agent_id}"
+    program = KeyCaller(name="ci", scopes=frozenset({Scope.SPAWN, Scope.MANAGE}))
+
+    await bench.code(bench.ask())
+    await bench.by_box(SpawnAgent(task="count"))
+    await bench.by_box(SpawnAgent(task="count", wait="sometimes"))
+    await bench.code(bench.ask(caller=program, parent=bench.root.agent_id))
+    await bench.code(bench.ask_as_operator(parent=NOBODY))
+
+    report = await status_report(bench.desk.services)
+    assert report.standing.refused_spawns == {
+        "DEPTH_EXCEEDED": 3,
+        "INVALID_REQUEST": 1,
+        "PARENT_NOT_FOUND": 1,
+    }
+    # Of the malformed one a copy lies among what was refused of boxes.
+    assert sorted(await listed(bench)) == [
+        (of_root, "DEPTH_EXCEEDED", 2),
+        ("key:ci", "DEPTH_EXCEEDED", 1),
+        ("operator", "PARENT_NOT_FOUND", 1),
+    ]
+    assert await listed(bench, own_box(bench.root.agent_id)) == [(of_root, "DEPTH_EXCEEDED", 2)]
+    assert await listed(bench, "kitchen") == []
+
+
+async def test_attack_who_is_refused_without_end_fills_no_store(bench: SpawnBench) -> None:
+    bench.set(max_depth=0)
+
+    for _ in range(100):
+        await bench.code(bench.ask())
+
+    assert len(await bench.desk.run(lambda tx: tx.all("SELECT 1 FROM refused_spawns", {}))) == 1
+    assert [count for _, _, count in await listed(bench)] == [100]
+
+
+async def test_refusals_are_of_the_last_day_and_are_kept_for_a_week(bench: SpawnBench) -> None:
+    bench.set(max_depth=0)
+    await bench.code(bench.ask())
+
+    bench.desk.clock.advance(2 * DAY_S)
+    await prune_rows(bench.desk.services)
+    lately = (await status_report(bench.desk.services)).standing.refused_spawns
+    kept = await listed(bench)
+    bench.desk.clock.advance(6 * DAY_S)
+    await prune_rows(bench.desk.services)
+
+    assert (lately, len(kept), await listed(bench)) == ({}, 1, [])

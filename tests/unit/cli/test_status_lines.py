@@ -63,6 +63,7 @@ BUSY = Standing(
     incidents=(OpenIncident(name="provider:console:main", opened_at=NOON - timedelta(hours=2), count=3),),
     proposals=1,
     questions=2,
+    refused_spawns={"DEPTH_EXCEEDED": 1, "RATE_LIMITED": 4},
     used_today=UsedToday(calls=12, failed_calls=1, tokens=34_000, cost_usd=0.5, unpriced_calls=2),
 )
 
@@ -89,8 +90,18 @@ def test_j1_j6_all_that_goes_on_is_on_the_screen() -> None:
         "themselves. Since 2 h. → dovecote provider check NAME, with the provider of its AGENT.md",
         "              event feed: x",
         "              3 requests were refused in the last day (dovecote errors)",
+        "              5 spawns were refused in the last day: 4 RATE_LIMITED, 1 DEPTH_EXCEEDED "
+        "(dovecote errors)",
         "usage         today 12 calls (1 failed), 34,000 tokens, 0.5000 USD and 2 calls without a price",
     ]
+
+
+def test_agents_that_nobody_minds_are_the_last_that_is_known() -> None:
+    standing = replace(BUSY, agents={"pending": 1, "running": 2})
+
+    lines = status_lines(StatusReport(version="0.1.0", standing=standing), replace(PLACE, pid=None))
+
+    assert "agents        last known: 1 queued, 2 running" in lines
 
 
 def test_a_home_that_was_never_used_has_its_screen_too() -> None:

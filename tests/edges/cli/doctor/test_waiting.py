@@ -4,12 +4,13 @@ import pytest
 
 from orchestrator.cli.findings import Health
 from orchestrator.cli.standing_checks import standing_findings
+from orchestrator.contracts.errors import ErrorCode
 from orchestrator.contracts.ids import GroupFolder
 from orchestrator.contracts.records.agents import AgentStatus
 from orchestrator.contracts.records.messages import TextSource
 from orchestrator.contracts.records.tasks import TaskStatus
 from orchestrator.settings.tree import AgentSettings, QueueSettings, Settings
-from orchestrator.store import agents, alerts, notices, outbox, tasks
+from orchestrator.store import agents, alerts, notices, outbox, refused_spawns, tasks
 from orchestrator.store.transaction import Transaction
 from tests.edges.cli.doctor.conftest import SickHome, assert_names
 from tests.support.proposal_rows import add_proposal
@@ -201,3 +202,19 @@ def test_alerts_that_their_command_does_not_take_are_named(home: SickHome) -> No
     found = home.standing("told")
 
     assert_names(found, Health.WARNING, "1 alerts for operators wait, the oldest since 5 h", "by hand")
+
+
+def test_spawns_that_were_refused_lately_are_named_with_their_reasons(home: SickHome) -> None:
+    def refuse(tx: Transaction, code: ErrorCode, hours: float) -> None:
+        refused_spawns.note(tx, "operator", code, "no", is_kept=False, at=home.ago(hours=hours))
+
+    home.fill(lambda tx: refuse(tx, ErrorCode.QUOTA_EXCEEDED, 30))
+    old = home.standing("spawns")
+    home.fill(lambda tx: refuse(tx, ErrorCode.DEPTH_EXCEEDED, 1))
+
+    found = home.standing("spawns")
+
+    assert old.health == Health.OK
+    assert_names(
+        found, Health.WARNING, "1 spawn was refused in the last day: 1 DEPTH_EXCEEDED", "dovecote errors"
+    )
