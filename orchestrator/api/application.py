@@ -1,5 +1,6 @@
 """The web application: routes, credentials, errors. Imported only when the server starts."""
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import structlog
@@ -26,6 +27,7 @@ from orchestrator.api.routes.agents import agent_routes
 from orchestrator.api.routes.api_keys import api_key_routes
 from orchestrator.api.routes.chats import chat_routes
 from orchestrator.api.routes.events import event_routes, event_sockets, overview_routes
+from orchestrator.api.routes.giving_way import giving_way_routes
 from orchestrator.api.routes.health import health_routes
 from orchestrator.api.routes.keeping import keeping_routes
 from orchestrator.api.routes.manage import manage_routes
@@ -85,8 +87,13 @@ def make_application(
     closing: Closing,
     live: LiveEvents,
     toolsets: Toolsets,
+    *,
+    give_way: Callable[[], None] | None = None,
 ) -> FastAPI:
-    """Every route but health needs a bearer; those of management the operator's."""
+    """Every route but health needs a bearer; those of management the operator's.
+
+    give_way: as of its route.
+    """
     callers = _Callers(credentials, closing)
     application = FastAPI(
         title="Dovecote",
@@ -104,6 +111,7 @@ def make_application(
     to_operators = [Depends(callers.known_caller), Depends(no_unread_body)]
     for router in _management(services, door, closing, callers):
         application.include_router(router, dependencies=to_operators)
+    application.include_router(giving_way_routes(give_way, callers.known_caller), dependencies=to_operators)
     application.include_router(_schema_route(application), dependencies=[Depends(callers.known_caller)])
     application.include_router(event_routes(services, callers.api_caller))
     to_all = [Depends(callers.api_caller), Depends(no_unread_body)]

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -29,7 +29,7 @@ _GRACE_S: Final = 2
 
 
 class ApiServer:
-    """Serves until cancelled; then open requests get two seconds."""
+    """Serves until cancelled; then open requests get two seconds. give_way: as of its route."""
 
     def __init__(
         self,
@@ -39,8 +39,10 @@ class ApiServer:
         credentials: Credentials,
         socket_path: Path,
         live: LiveEvents,
+        give_way: Callable[[], None] | None = None,
     ) -> None:
         self._services = services
+        self._give_way = give_way
         self._door = door
         self._credentials = credentials
         self._socket_path = socket_path
@@ -118,7 +120,13 @@ class ApiServer:
                 await super().shutdown(None)
 
         application = make_application(
-            self._services, self._door, self._credentials, self._closing, self._live, toolsets
+            self._services,
+            self._door,
+            self._credentials,
+            self._closing,
+            self._live,
+            toolsets,
+            give_way=self._give_way,
         )
         config = uvicorn.Config(
             application,

@@ -4,6 +4,7 @@ The API closes first, channels once all is sent.
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -42,8 +43,10 @@ class App:
     runner_line: str
 
 
-async def open_doors(app: App, *, serves_api: bool) -> "list[asyncio.Task[None]]":
-    """Connect the channels, then serve the API."""
+async def open_doors(
+    app: App, *, serves_api: bool, give_way: Callable[[], None] | None = None
+) -> "list[asyncio.Task[None]]":
+    """Connect the channels, then serve the API. give_way: as of `running`."""
     services, activities = app.services, app.activities
     doors = [
         activities.start_replaceable(f"channel {channel.name}", _connector(app, channel))
@@ -59,6 +62,7 @@ async def open_doors(app: App, *, serves_api: bool) -> "list[asyncio.Task[None]]
             credentials=Credentials(token, services),
             socket_path=services.paths.socket,
             live=app.events,
+            give_way=give_way,
         )
         doors.append(activities.start_replaceable("api", server.run))
     return doors

@@ -2,7 +2,7 @@
 
 import contextlib
 import resource
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Final
 
 from orchestrator.app.doors import App, close_doors, open_doors
@@ -23,10 +23,15 @@ _FILES: Final = 65_536
 
 @contextlib.asynccontextmanager
 async def running(
-    settings: Settings, paths: Paths, *, replacements: Replacements | None = None
+    settings: Settings,
+    paths: Paths,
+    *,
+    replacements: Replacements | None = None,
+    give_way: Callable[[], None] | None = None,
 ) -> AsyncIterator[App]:
     """A Dovecote whose doors are open; leaving it is the orderly shutdown of design.md section 5.
 
+    give_way: called when a daemon asks for the home; None: it is left to none.
     Raises DovecoteError when it can't start: another one holds the home, the store is unreadable,
     no runner is usable.
     """
@@ -55,7 +60,7 @@ async def running(
                 runner_line=ground.runner_line,
             )
             tasks = start_activities(activities, house, ground, outbox, events)
-            doors = await open_doors(app, serves_api=parts.serves_api)
+            doors = await open_doors(app, serves_api=parts.serves_api, give_way=give_way)
             try:
                 yield app
             finally:

@@ -6,12 +6,12 @@ from urllib.parse import quote
 from pydantic import TypeAdapter
 
 from orchestrator.api.chat_watch import ChatNews, ChatPlace, ChatStart, chat_news, chat_start
-from orchestrator.cli.client import ApiClient
+from orchestrator.cli.client import ApiClient, NotRunning
 from orchestrator.commands.hearing.receiving import check_posting
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.ids import Jid, MessageId
-from orchestrator.contracts.seams import ConsoleDoor
+from orchestrator.contracts.seams import ConsoleDoor, Topic
 
 _ANSWER_S: Final = 30.0
 _START: Final = TypeAdapter(ChatStart)
@@ -67,22 +67,38 @@ class HttpLink:
 
 
 class LocalLink:
-    """To the orchestrator that runs in this process."""
+    """To the orchestrator that runs in this process; `end` it before that does."""
 
     def __init__(self, services: Services, door: ConsoleDoor, chat: Jid) -> None:
         self._services = services
         self._door = door
         self._chat = chat
+        self._has_ended = False
+
+    def end(self) -> None:
+        """From now on every call raises NotRunning, also one that waits for news."""
+        self._has_ended = True
+        self._services.wakeups.wake(Topic.CHAT_VIEW)
+
+    def _check(self) -> None:
+        if self._has_ended:
+            raise NotRunning(
+                "The orchestrator of this chat has given way.", suggestion="Go on with the next one."
+            )
 
     async def say(self, text: str, *, message_id: MessageId) -> None:
         """Hand it to the channel."""
+        self._check()
         await self._door.receive(self._chat, text, message_id=message_id)
 
     async def start(self) -> ChatStart:
         """Read the store."""
+        self._check()
         await check_posting(self._services, OperatorCaller(), self._chat)
         return await chat_start(self._services, self._door, self._chat)
 
     async def news(self, place: ChatPlace, *, wait_s: float) -> ChatNews:
         """Read the store, waiting for a change."""
-        return await chat_news(self._services, self._door, self._chat, place=place, wait_s=wait_s)
+        return await chat_news(
+            self._services, self._door, self._chat, place=place, wait_s=wait_s, check=self._check
+        )

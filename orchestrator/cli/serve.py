@@ -1,10 +1,13 @@
 """`dovecote serve`: the daemon. Runs until it is told to stop, then ends in order."""
 
 import asyncio
+import contextlib
 from pathlib import Path
+from typing import Final
 
 import structlog
 
+from orchestrator.app.doors import App
 from orchestrator.app.garbage import leave_loaded_alone
 from orchestrator.app.parts import SystemClock
 from orchestrator.app.running import running
@@ -12,8 +15,12 @@ from orchestrator.cli.ended import fault_of
 from orchestrator.cli.home import Home, make_home, open_home
 from orchestrator.cli.logging_setup import logging_to
 from orchestrator.cli.stop_signals import ask_on_signals
+from orchestrator.cli.taking_over import is_left_to_us
+from orchestrator.contracts.errors import DovecoteError, ErrorCode
 
 _log = structlog.get_logger(__name__)
+# Another chat may be quicker at a home that was left.
+_TRIES: Final = 3
 
 
 def run_serve(home_option: Path | None) -> int:
@@ -33,9 +40,22 @@ def run_serve(home_option: Path | None) -> int:
 async def _serve(home: Home) -> None:
     stop = asyncio.Event()
     ask_on_signals(lambda _: stop.set())
-    async with running(home.settings, home.paths) as app:
+    async with contextlib.AsyncExitStack() as stack:
+        app = await _open(stack, home, stop)
         leave_loaded_alone()
         _log.info("dovecote.ready", home=str(home.paths.home), runner=app.runner_line)
         await stop.wait()
         _log.info("dovecote.stopping", grace_s=home.settings.shutdown_grace_s)
     _log.info("dovecote.stopped")
+
+
+async def _open(stack: contextlib.AsyncExitStack, home: Home, stop: asyncio.Event) -> App:
+    """Run it. A chat that runs one for itself is asked for the home first."""
+    for _ in range(_TRIES):
+        try:
+            return await stack.enter_async_context(running(home.settings, home.paths))
+        except DovecoteError as error:
+            if error.code is not ErrorCode.ALREADY_RUNNING or not await is_left_to_us(home, stop):
+                raise
+            _log.info("dovecote.taken_over", was=error.details.get("pid"))
+    return await stack.enter_async_context(running(home.settings, home.paths))

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
 from orchestrator.api.chat_watch import ChatNews, ChatPlace, ChatStart
+from orchestrator.app.doors import App
 from orchestrator.app.running import running
 from orchestrator.cli.client import ApiClient, NotRunning, running_client
 from orchestrator.cli.console_link import ConsoleLink, HttpLink, LocalLink
@@ -21,13 +22,15 @@ _LOOK_S: Final = 0.1
 _CLOSING_S: Final = 15.0
 _TRIES: Final = 20
 GOES_ON: Final = "The orchestrator that this chat used has stopped; going on with one of its own."
+GIVES_WAY: Final = "Another orchestrator takes this home over; going on with that one."
 JOINS: Final = "The orchestrator that this chat used has stopped; going on with the next one."
 
 
 class SteadyLink:
     """A `ConsoleLink` to whichever orchestrator serves the home, one of our own if no other does.
 
-    `hold` opens it and keeps it open. tell: is given a line for people when that changes.
+    `hold` opens it and keeps it open. One of our own gives way to a daemon that asks.
+    tell: is given a line for people when that changes.
     """
 
     def __init__(self, home: Home, chat: Jid, *, tell: Callable[[str], None]) -> None:
@@ -46,8 +49,12 @@ class SteadyLink:
             async with contextlib.AsyncExitStack() as stack:
                 self._use(await self._open(stack, client))
                 await self._lost.wait()
+            gave_way, self.is_own = self.is_own, False
             client = await self._successor()
-            self._tell(GOES_ON if client is None else JOINS)
+            if client is None:
+                self._tell(GOES_ON)
+            elif not gave_way:
+                self._tell(JOINS)
 
     async def say(self, text: str, *, message_id: MessageId) -> None:
         """Hand it in, again if need be: the id makes it the same message."""
@@ -76,6 +83,14 @@ class SteadyLink:
         self._lost.clear()
         self._opened.set()
 
+    def _give_way(self) -> None:
+        """A daemon asks for the home: ours ends in order, and the chat goes on with the daemon."""
+        link = self._link
+        if self.is_own and isinstance(link, LocalLink):
+            self._tell(GIVES_WAY)
+            self._lose(link)
+            link.end()
+
     def _lose(self, link: ConsoleLink) -> None:
         if link is self._link:
             self._opened.clear()
@@ -88,7 +103,7 @@ class SteadyLink:
                 await stack.enter_async_context(client)
                 return HttpLink(client, self._chat)
             try:
-                app = await stack.enter_async_context(running(self._home.settings, self._home.paths))
+                app = await stack.enter_async_context(self._own())
             except DovecoteError as error:
                 if error.code is not ErrorCode.ALREADY_RUNNING:
                     raise
@@ -101,6 +116,9 @@ class SteadyLink:
             f"Orchestrators come and go in {self._home.paths.home}; none stayed long enough to be used.",
             suggestion="Start one that stays: dovecote serve",
         )
+
+    def _own(self) -> "contextlib.AbstractAsyncContextManager[App]":
+        return running(self._home.settings, self._home.paths, give_way=self._give_way)
 
     async def _successor(self) -> ApiClient | None:
         for _ in range(round(_SUCCESSOR_S / _LOOK_S)):

@@ -2,6 +2,8 @@
 
 import json
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 from tests.edges.cli.chat.conftest import Serve, StartChat, end_of, next_line, say
@@ -85,6 +87,64 @@ def test_a_chat_stays_with_a_daemon_that_is_started_again(
     assert code == 0
     assert said == "The orchestrator that this chat used has stopped; going on with the next one.\n"
     assert successor.poll() is None
+
+
+def test_a_daemon_takes_the_home_from_a_chat_that_ran_its_own_and_the_chat_goes_on(
+    home: Path, serve: Serve, start_chat: StartChat
+) -> None:
+    talk = start_chat()
+    say(talk, "@Assistant echo one")
+    next_line(talk)
+    beside = start_chat()
+    say(beside, "@Assistant echo two")
+    before = [next_line(talk), next_line(beside)]
+
+    daemon = serve()
+    say(talk, "@Assistant echo three")
+    after = [next_line(talk), next_line(beside)]
+    ends = [end_of(talk), end_of(beside)]
+
+    assert (before, after) == (["two\n"] * 2, ["three\n"] * 2)
+    assert [code for code, _ in ends] == [0, 0], ends
+    said = "".join(said for _, said in ends)
+    assert said.count("Another orchestrator takes this home over; going on with that one.") == 1
+    assert "going on with one of its own" not in said
+    assert daemon.poll() is None
+    log = (home / "data/logs/dovecote.log").read_text()
+    assert "dovecote.taken_over" in log
+    assert "Traceback" not in log
+
+
+def test_what_a_chat_has_said_is_answered_though_a_daemon_takes_over_meanwhile(
+    serve: Serve, start_chat: StartChat
+) -> None:
+    talk = start_chat()
+    say(talk, "@Assistant echo one")
+    next_line(talk)
+    say(talk, "@Assistant count to 3")
+
+    serve()
+    code, _ = end_of(talk)
+
+    assert code == 0
+
+
+def test_a_daemon_gives_way_to_nobody(home: Path, environment: dict[str, str], serve: Serve) -> None:
+    daemon = serve()
+
+    second = subprocess.run(
+        [sys.executable, "-m", "orchestrator", "serve"],
+        cwd=home,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=50,
+    )
+
+    assert second.returncode == 1
+    assert f"already runs in this home, as process {daemon.pid}" in second.stderr
+    assert daemon.poll() is None
 
 
 def test_a_signal_that_hangs_up_ends_the_daemon_in_order(home: Path, serve: Serve) -> None:
