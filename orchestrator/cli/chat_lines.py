@@ -22,6 +22,9 @@ _QUOTED_CHARS: Final = 40
 _HELD: Final = {
     "start": "No agent can be started at the moment.",
     "setup": "The agent can't be started as it is set up: see dovecote doctor.",
+    "program": "The agent's program is not there, or can't be run: see dovecote doctor.",
+    "refused": "The model service refuses the credential or the model: see dovecote doctor.",
+    "budget": "The budget is used up: see dovecote usage.",
     "provider": "The model service does not answer at the moment.",
     "disk": "The disk is too full to start an agent.",
     "files": "The agent's files take more room than they may: see dovecote doctor.",
