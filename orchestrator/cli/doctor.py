@@ -28,6 +28,7 @@ from orchestrator.cli.secret_checks import check_secrets
 from orchestrator.cli.service_checks import check_service
 from orchestrator.cli.standing_checks import standing_findings
 from orchestrator.cli.store_checks import check_files, check_groups, check_senders, check_store
+from orchestrator.cli.workspace_checks import workspace_findings
 from orchestrator.contracts.errors import DovecoteError
 from orchestrator.paths import Paths
 from orchestrator.settings.loading import LoadedSettings, home_here, load_settings_here
@@ -62,6 +63,7 @@ CHECKS: Final[tuple[Check | SeveralChecks, ...]] = (
     check_log,
     check_providers,
     agent_findings,
+    workspace_findings,
 )
 """What is looked at after the settings, each for one finding or several. A new part adds its own here."""
 

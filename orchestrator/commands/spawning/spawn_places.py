@@ -86,9 +86,13 @@ def find_places(services: Services, wish: PlaceWish, parent: ParentPlace | None)
 
 
 def settings_roots(services: Services) -> tuple[str, ...]:
-    """The directories of `workspaces.roots` that are there, without links. Blocks."""
+    """The directories of `workspaces.roots` that are there and may be given, without links. Blocks."""
     found = (resolved_directory(root) for root in services.settings.workspaces.roots)
-    return tuple(resolved for resolved, is_directory in found if resolved is not None and is_directory)
+    return tuple(
+        resolved
+        for resolved, is_directory in found
+        if resolved is not None and is_directory and why_no_workspace(services.paths, resolved) is None
+    )
 
 
 def why_no_workspace(paths: Paths, path: str) -> str | None:

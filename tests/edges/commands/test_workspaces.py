@@ -97,6 +97,16 @@ async def test_those_of_the_settings_are_listed_and_changed_only_there(
         assert code == "INVALID_REQUEST"
 
 
+async def test_the_settings_allow_no_whole_part_of_the_system_either(
+    bench: SpawnBench, project: Path
+) -> None:
+    bench.set(roots=("/usr", str(project)))
+
+    assert await listed(bench) == [(str(project), "approved")]
+    assert not await can_be_given(bench, Path("/usr/share"))
+    assert not await can_be_given(bench, Path("/usr/share/doc"))
+
+
 async def test_a_link_is_allowed_as_what_it_leads_to(bench: SpawnBench, project: Path) -> None:
     link = project.parent / f"{project.name}-link"
     link.symlink_to(project)
