@@ -221,7 +221,7 @@ def test_the_doctor_prints_all_findings_and_fails_only_if_something_is_broken(
     assert set(findings) == {
         *("settings", "timezone", "permissions", "secrets", "disk", "orchestrator", "api", "doors", "keys"),
         *("store", "groups", "senders", "files", "runner", "limits", "image", "whatsapp", "alerts", "voice"),
-        *("refusals", "service", "log", "providers"),
+        *("refusals", "service", "log", "providers", "workspaces"),
     }
     assert findings["orchestrator"]["mend"] == "dovecote serve"
     assert broken.returncode == 1
