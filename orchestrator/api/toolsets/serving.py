@@ -29,7 +29,10 @@ _CALLER: Final = "dovecote.caller"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedTool:
-    """One tool. schema: of its arguments, in JSON. call: does it; what it raises is told to the client."""
+    """One tool. schema: of its arguments, in JSON. call: does it; what it raises is told to the client.
+
+    takes_camel_case: each argument in that spelling, too.
+    """
 
     name: str
     about: str
@@ -37,6 +40,7 @@ class ServedTool:
     call: Callable[[ProgramCaller, Mapping[str, Any]], Coroutine[Any, Any, Object]]
     only_reads: bool = False
     ends_something: bool = False
+    takes_camel_case: bool = False
 
 
 class ToolsetServer:
@@ -102,7 +106,7 @@ def _check_names(tool: ServedTool, given: Mapping[str, Any]) -> None:
     """A tool would pass over what it does not know, and do other than was meant. Raises InvalidRequest."""
     properties = tool.schema.get("properties")
     names = list(properties) if isinstance(properties, Mapping) else []
-    fault = unknown_field(given, [*names, *map(camel, names)])
+    fault = unknown_field(given, [*names, *map(camel, names)] if tool.takes_camel_case else names)
     if fault is not None:
         takes = f"It takes: {', '.join(names)}." if names else "It takes none."
         raise InvalidRequest(f"The argument {fault}.", suggestion=takes)

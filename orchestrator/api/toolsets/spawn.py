@@ -87,6 +87,7 @@ class SpawnToolset:
                 "failed or timeout, with its output and the files that it changed.",
                 schema=_SPAWN_SCHEMA,
                 call=self._spawn,
+                takes_camel_case=True,
             ),
             ServedTool(
                 name="get_agent_status",

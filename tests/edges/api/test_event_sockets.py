@@ -3,6 +3,7 @@
 import contextlib
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +14,10 @@ from websockets.typing import Origin, Subprotocol
 from orchestrator.commands.setup.api_keys import add_api_key
 from orchestrator.contracts.events import AgentLogged, AgentStarted, Event, TreeTerminated
 from orchestrator.contracts.ids import AgentId, TreeId
+from orchestrator.paths import Paths
+from orchestrator.settings.events import EventSettings
 from orchestrator.store import event_log
-from tests.edges.api.conftest import Served
+from tests.edges.api.conftest import UNIX_ONLY, Served, served_at
 
 TREE, OTHER, ROOT = TreeId("tree-a"), TreeId("tree-b"), AgentId("agent-1")
 
@@ -200,6 +203,18 @@ async def test_attack_without_a_good_credential_there_are_no_events(served: Serv
             )
 
         assert denied(caught.value) == (401, "UNAUTHORIZED")
+
+
+async def test_a_reader_too_many_is_told_so_and_what_to_do(tmp_path: Path) -> None:
+    paths = Paths(home=tmp_path)
+    paths.ensure()
+    settings = UNIX_ONLY.model_copy(update={"events": EventSettings(max_readers=1)})
+    async with served_at(paths, settings) as served, opened(served):
+        with pytest.raises(InvalidStatus) as caught:
+            await opened(served)
+
+    assert denied(caught.value) == (422, "LIMIT_EXCEEDED")
+    assert "max_readers" in json.loads(caught.value.response.body)["error"]["suggestion"]
 
 
 async def test_attack_a_page_of_another_site_opens_no_websocket_even_with_the_token(served: Served) -> None:

@@ -50,6 +50,23 @@ async def test_it_offers_the_tools_of_the_source_document_with_their_inputs(face
     assert annotations["terminate_agent"].destructive_hint
 
 
+async def test_an_argument_that_a_tool_does_not_have_is_refused_with_the_one_that_was_meant(
+    faces: Faces, bench: SpawnBench
+) -> None:
+    child = await bench.started()
+    async with faces.tools() as tools:
+        misspelled = await call(tools, "get_agent_status", agent=child.agent_id)
+        in_camel_case = await call(tools, "get_agent_status", agentId=child.agent_id)
+        nothing_like_it = await call(tools, "terminate_agent", agent_id=child.agent_id, hard=True)
+
+    assert misspelled["code"] == "INVALID_REQUEST"
+    assert misspelled["error"] == "The argument 'agent' is not known (did you mean 'agent_id'?)."
+    assert in_camel_case["code"] == "INVALID_REQUEST"
+    assert "'agent_id'" in in_camel_case["error"]
+    assert nothing_like_it["error"] == "The argument 'hard' is not known."
+    assert (await bench.agent(child.agent_id)).ended_at is None
+
+
 async def test_a_status_has_the_fields_of_agent_metadata_for_one_and_for_all(
     faces: Faces, bench: SpawnBench
 ) -> None:
