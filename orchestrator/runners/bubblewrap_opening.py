@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import IO, Final
@@ -75,10 +75,10 @@ async def open_sandbox(
         name = f"{PREFIX}{plan.instance_id}-{plan.agent_id}"
         making = executor.submit(Cgroup.make, equipment.parents, name, plan.limits)
         undo.callback(executor.submit, lambda: making.result().remove())
-        group = await asyncio.shield(asyncio.wrap_future(making))
+        # While the group is made, bwrap sets up: nothing of the agent runs before its gate is opened.
         starting = _start_bwrap(plan, equipment, mounts, user_namespace)
         with starting.gate:
-            sandbox = await _meet(starting, group=group, executor=executor)
+            sandbox, group = await _meet(starting, making=making, executor=executor)
             try:
                 _limit(plan, sandbox, group)
                 await _open_gate(starting.gate, sandbox)
@@ -151,7 +151,7 @@ def _memory_file(name: str, content: bytes) -> IO[bytes]:
     return file
 
 
-async def _meet(starting: _Starting, *, group: Cgroup, executor: Executor) -> Sandbox:
+async def _meet(starting: _Starting, *, making: Future[Cgroup], executor: Executor) -> tuple[Sandbox, Cgroup]:
     """Learn which process is the first one inside. By then it is bound to die with us."""
     with ExitStack() as undo:
         undo.callback(executor.submit, starting.process.wait)
@@ -171,10 +171,11 @@ async def _meet(starting: _Starting, *, group: Cgroup, executor: Executor) -> Sa
         key = procfs.key_of(pid) if pid is not None else None
         if pid is None or key is None:
             raise StartFailed(f"bwrap could not build the walls: {await child.ending()}.")
+        group = await asyncio.shield(asyncio.wrap_future(making))
         # bwrap has not reaped it before we let it end, so the number is still its own.
         pidfd = os.pidfd_open(pid)
         undo.pop_all()
-    return Sandbox(
+    sandbox = Sandbox(
         child=child,
         status=status,
         status_transport=status_transport,
@@ -183,6 +184,7 @@ async def _meet(starting: _Starting, *, group: Cgroup, executor: Executor) -> Sa
         cgroup=group,
         executor=executor,
     )
+    return sandbox, group
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
