@@ -4,8 +4,8 @@
 `task_app`, `whatsapp_app`, `workspace_app` and `keeping_app` are those of its parts, `options` what many
 share. Each command imports what it needs inside, so that help is quick. A command works in a `home`, at a
 `place`: through the running orchestrator by `client`, else on the store by `store_services`.
-`serve` runs the daemon, `stop_signals` end it, `ended` says how; `logging_setup` and `log_repeats` are its
-log.
+`serve` runs the daemon, which by `taking_over` gets the home of a chat's own orchestrator; `stop_signals` end
+it, `ended` says how; `logging_setup` and `log_repeats` are its log.
 `chat` is a conversation, by `chat_terminal` or, without a terminal, by `chat_lines`; both speak by a
 `console_link`, a `steady_link` when orchestrators may go and come. `stdin_lines` is what is typed,
 `chat_words` what the chat itself does and says, `addressing` how the assistant is called, `sent_file` how a
@@ -19,6 +19,6 @@ file is shown.
 `doctor` gives `findings`, made by `place_checks`, `secret_checks`, `running_checks` (of the orchestrator
 that runs), `store_checks`, `standing_checks` (with `queue_checks`: what waits), `runner_checks`,
 `container_checks`, `alert_checks`, `channel_checks`, `door_checks`, `refusal_checks`, `service_checks`,
-`provider_checks` and `agent_checks`; `provider_trial` and `image_check` take longer. `output` and
-`table` print.
+`workspace_checks`, `provider_checks` and `agent_checks`; `provider_trial` and `image_check` take longer.
+`output` and `table` print.
 """

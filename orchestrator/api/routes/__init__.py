@@ -5,5 +5,5 @@
 that wait for an operator; `usage` what was used of providers; `spawn` starts agents, `agents` shows and stops
 them, `workspaces` says where they may work; `events` tells what happens to them; `api_keys` lets programs in.
 `keeping` forgets people and groups; `standing` says how the whole stands, for people and for Prometheus.
-`health` alone needs no token.
+`giving_way` is how a chat's own orchestrator leaves the home to a daemon. `health` alone needs no token.
 """
