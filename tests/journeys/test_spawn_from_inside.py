@@ -54,17 +54,22 @@ walled = pytest.mark.parametrize(
 )
 
 
-@walled
-async def test_fp1_a_program_inside_a_helper_asks_for_a_helper_of_its_own(
-    home: HomeOnDisk, request: pytest.FixtureRequest, kind: str
-) -> None:
+async def _give_a_program(home: HomeOnDisk, request: pytest.FixtureRequest, kind: str, text: str) -> None:
+    """A group whose agents may spawn, and `ask.py` in its workspace."""
     if kind == "docker":
         request.getfixturevalue("docker_engine")
     home.set(agent__runner=kind, shutdown_grace_s=0)
     await home.add_group()
     (home.workspace().parent / "AGENT.md").write_text("---\ntools: [chat, spawn]\n---\n")
-    (home.workspace() / "ask.py").write_text(ASKS_FOR)
+    (home.workspace() / "ask.py").write_text(text)
     (home.workspace() / "ask.py").chmod(0o644)
+
+
+@walled
+async def test_fp1_a_program_inside_a_helper_asks_for_a_helper_of_its_own(
+    home: HomeOnDisk, request: pytest.FixtureRequest, kind: str
+) -> None:
+    await _give_a_program(home, request, kind, ASKS_FOR)
 
     def asks_for(task: str) -> dict[str, object]:
         return {"run": ["python3", "/workspace/group/ask.py", task]}
@@ -92,13 +97,7 @@ async def test_fp1_a_program_inside_a_helper_asks_for_a_helper_of_its_own(
 async def test_a_program_inside_asks_for_a_helper_and_gets_what_came_of_it(
     home: HomeOnDisk, request: pytest.FixtureRequest, kind: str
 ) -> None:
-    if kind == "docker":
-        request.getfixturevalue("docker_engine")
-    home.set(agent__runner=kind, shutdown_grace_s=0)
-    await home.add_group()
-    (home.workspace().parent / "AGENT.md").write_text("---\ntools: [chat, spawn]\n---\n")
-    (home.workspace() / "ask.py").write_text(INSIDE)
-    (home.workspace() / "ask.py").chmod(0o644)
+    await _give_a_program(home, request, kind, INSIDE)
     asks = {"run": ["python3", "/workspace/group/ask.py"]}
     home.play(scenario(rule("ask around", asks, {"say": "asked"}), rule("say hello", {"say": "hello"})))
 

@@ -195,8 +195,29 @@ class Desk:
         """The agent says that a turn is over."""
         error = None if code is None else TurnError(code=code)
         event = TurnEnded(turn_id=TurnId(turn), inputs=ids, status=status, error=error)
+        await self.end_as(held, event, cancelled_by=cancelled_by)
+
+    async def end_as(
+        self,
+        held: Agent,
+        event: TurnEnded,
+        *,
+        cancelled_by: DeathCause = DeathCause.HOST,
+        provider_failure: str | None = None,
+        missing_program: str | None = None,
+    ) -> None:
+        """The agent says `event`. provider_failure: of its latest call, as the proxy saw it."""
         await self.run(
-            lambda tx: end_turn(tx, self.services, held, event, cancelled_by=cancelled_by, at=self.now)
+            lambda tx: end_turn(
+                tx,
+                self.services,
+                held,
+                event,
+                cancelled_by=cancelled_by,
+                at=self.now,
+                provider_failure=provider_failure,
+                missing_program=missing_program,
+            )
         )
 
     async def die(

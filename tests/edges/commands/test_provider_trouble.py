@@ -4,13 +4,11 @@ import json
 
 import pytest
 
-from orchestrator.commands.running.turns import end_turn
 from orchestrator.contracts.ids import TurnId
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.records.egress import ProviderFailure
 from orchestrator.contracts.wire.codec import from_plain
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnError, TurnStatus
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.wording import Say, say
 from orchestrator.store import notices
 from tests.edges.commands.conftest import Desk
@@ -21,21 +19,6 @@ from tests.support.store_rows import CHAT, OTHER_CHAT, add_group
 FAILED = TurnStatus.ERROR
 
 
-async def end(desk: Desk, held: Agent, event: TurnEnded, failure: str | None) -> None:
-    """The agent says that its turn ended. failure: of its latest call, as the proxy saw it."""
-    await desk.run(
-        lambda tx: end_turn(
-            tx,
-            desk.services,
-            held,
-            event,
-            cancelled_by=DeathCause.HOST,
-            at=desk.now,
-            provider_failure=failure,
-        )
-    )
-
-
 async def fail(
     desk: Desk, held: Agent, *ids: str, turn: str, code: str = "AGENT_ERROR", failure: str | None = None
 ) -> None:
@@ -43,7 +26,7 @@ async def fail(
     event = TurnEnded(
         turn_id=TurnId(turn), inputs=ids, status=FAILED, error=TurnError(code=code, message="inner words")
     )
-    await end(desk, held, event, failure)
+    await desk.end_as(held, event, provider_failure=failure)
 
 
 async def try_once(desk: Desk, number: int, **said: str | None) -> None:
@@ -132,7 +115,7 @@ async def test_a_program_that_ends_well_in_silence_was_let_down_if_its_latest_ca
     await desk.begin(held, "m-1")
     event = TurnEnded(turn_id=TurnId("turn-1"), inputs=("m-1",), status=TurnStatus.SUCCESS)
 
-    await end(desk, held, event, failure)
+    await desk.end_as(held, event, provider_failure=failure)
 
     assert await desk.statuses() == {"m-1": status}
     assert await desk.texts() == told
@@ -146,7 +129,7 @@ async def test_what_a_program_said_stands_though_its_latest_call_failed(desk: De
     await desk.say(held, "the answer")
     event = TurnEnded(turn_id=TurnId("turn-1"), inputs=("m-1",), status=TurnStatus.SUCCESS, outputs=1)
 
-    await end(desk, held, event, ProviderFailure.RATE_LIMITED)
+    await desk.end_as(held, event, provider_failure=ProviderFailure.RATE_LIMITED)
 
     assert await desk.statuses() == {"m-1": "settled"}
     assert await desk.texts() == ["the answer"]
@@ -237,9 +220,7 @@ async def test_what_a_turn_used_by_its_drivers_word_is_kept_with_it(desk: Desk) 
     plain = {"turnId": "turn-1", "inputs": ["m-1"], "usage": {"input_tokens": 12, "cost_usd": 0.5}}
 
     event = from_plain(TurnEnded, plain | {"type": "turn_ended"})
-    await desk.run(
-        lambda tx: end_turn(tx, desk.services, held, event, cancelled_by=DeathCause.HOST, at=desk.now)
-    )
+    await desk.end_as(held, event)
 
     row = await desk.run(lambda tx: tx.one("SELECT usage FROM turns"))
     assert row is not None

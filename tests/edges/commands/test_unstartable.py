@@ -2,11 +2,9 @@
 
 import pytest
 
-from orchestrator.commands.running.turns import end_turn
 from orchestrator.contracts.ids import TurnId
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnError, TurnStatus
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.wording import Say, say
 from tests.edges.commands.conftest import Desk
 from tests.support.store_rows import OTHER_CHAT, add_group
@@ -21,17 +19,7 @@ async def fail_to_begin(desk: Desk, number: int, code: str) -> Agent:
     await desk.begin(held, "m-1", turn=turn)
     error = TurnError(code=code, message="click http://evil.example")
     event = TurnEnded(turn_id=TurnId(turn), inputs=("m-1",), status=TurnStatus.ERROR, error=error)
-    await desk.run(
-        lambda tx: end_turn(
-            tx,
-            desk.services,
-            held,
-            event,
-            cancelled_by=DeathCause.HOST,
-            at=desk.now,
-            missing_program=MISSING,
-        )
-    )
+    await desk.end_as(held, event, missing_program=MISSING)
     return held
 
 
