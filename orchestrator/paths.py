@@ -162,7 +162,7 @@ class Paths:
 
     @property
     def socket(self) -> Path:
-        """The management API; in the user's runtime directory where this path would be too long."""
+        """Of the API; in the user's runtime directory where this path would be too long."""
         near = self.run / SOCKET_NAME
         if len(os.fsencode(near)) <= _MAX_SOCKET_BYTES:
             return near

@@ -62,20 +62,20 @@ class _Callers:
         """Raises Unavailable once it has begun."""
         self._closing.check()
 
-    async def api_caller(
+    async def program_caller(
         self, connection: HTTPConnection, authorization: Annotated[str | None, Header()] = None
     ) -> OperatorCaller | KeyCaller:
         """Whoever has a bearer. Raises Unauthorized, LimitExceeded."""
         return await self._credentials.caller(authorization, peer=peer_of(connection.scope))
 
-    async def known_caller(
+    async def managing_caller(
         self, connection: HTTPConnection, authorization: Annotated[str | None, Header()] = None
     ) -> OperatorCaller:
         """The operator, or a key of the scope `manage`. Raises Unauthorized, Forbidden, LimitExceeded."""
-        return operator_only(await self.api_caller(connection, authorization))
+        return operator_only(await self.program_caller(connection, authorization))
 
     async def opener(self, websocket: WebSocket, authorization: str | None) -> OperatorCaller | KeyCaller:
-        """Who opens a WebSocket. Raises as `still_open` and `api_caller` do."""
+        """Who opens a WebSocket. Raises as `still_open` and `program_caller` do."""
         self._closing.check()
         return await self._credentials.caller(authorization, peer=peer_of(websocket.scope))
 
@@ -108,17 +108,19 @@ def make_application(
     application.add_middleware(Gate, doors=doors_of(services.settings.api))
     application.include_router(health_routes())
     # What a body holds is looked at once it is known who sent it.
-    to_operators = [Depends(callers.known_caller), Depends(no_unread_body)]
+    to_operators = [Depends(callers.managing_caller), Depends(no_unread_body)]
     for router in _management(services, door, closing, callers):
         application.include_router(router, dependencies=to_operators)
-    application.include_router(giving_way_routes(give_way, callers.known_caller), dependencies=to_operators)
-    application.include_router(_schema_route(application), dependencies=[Depends(callers.known_caller)])
-    application.include_router(event_routes(services, callers.api_caller))
-    to_all = [Depends(callers.api_caller), Depends(no_unread_body)]
-    application.include_router(agent_routes(services, closing, callers.api_caller), dependencies=to_all)
-    application.include_router(spawn_routes(services, closing, callers.api_caller))
-    application.include_router(overview_routes(services, callers.api_caller))
-    application.include_router(standing_routes(services, callers.api_caller))
+    application.include_router(
+        giving_way_routes(give_way, callers.managing_caller), dependencies=to_operators
+    )
+    application.include_router(_schema_route(application), dependencies=[Depends(callers.managing_caller)])
+    application.include_router(event_routes(services, callers.program_caller))
+    to_all = [Depends(callers.program_caller), Depends(no_unread_body)]
+    application.include_router(agent_routes(services, closing, callers.program_caller), dependencies=to_all)
+    application.include_router(spawn_routes(services, closing, callers.program_caller))
+    application.include_router(overview_routes(services, callers.program_caller))
+    application.include_router(standing_routes(services, callers.program_caller))
     application.router.routes += event_sockets(services, live, callers.opener)
     application.router.routes += [Route(path, toolsets.at(path)) for path in TOOLSET_PATHS]
     _answer_errors(application)
@@ -130,15 +132,15 @@ def _management(
 ) -> tuple[APIRouter, ...]:
     """Routes for the operator and for those who act for him."""
     return (
-        manage_routes(services, callers.known_caller),
-        keeping_routes(services, callers.known_caller),
+        manage_routes(services, callers.managing_caller),
+        keeping_routes(services, callers.managing_caller),
         chat_routes(services, door, closing),
         task_routes(services),
-        proposal_routes(services, callers.known_caller),
+        proposal_routes(services, callers.managing_caller),
         seen_routes(services),
         usage_routes(services),
         api_key_routes(services),
-        workspace_routes(services, callers.known_caller),
+        workspace_routes(services, callers.managing_caller),
     )
 
 

@@ -1,4 +1,4 @@
-"""`dovecote provider login`: the one credential that a container can see, and only where that is set so."""
+"""`dovecote provider login`: for the one credential of a provider that an agent sees, where that is set."""
 
 import os
 import sys

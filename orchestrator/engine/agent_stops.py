@@ -15,7 +15,7 @@ from orchestrator.engine.agent_run import AgentRun
 from orchestrator.store import agents
 from orchestrator.store.transaction import Transaction
 
-_BEYOND_GRACE_S: Final = 10.0
+BEYOND_GRACE_S: Final = 10.0
 _NOT_YET: Final = "It was told to stop and is not gone yet."
 _NOT_DEAD: Final = "It was killed and is not gone. Find it and kill it: dovecote doctor"
 _NOBODYS: Final = "It is said to live, but no process of it is known here."
@@ -32,7 +32,7 @@ class AgentStops:
         services: Services,
         find: Callable[[AgentId], AgentRun | None],
         *,
-        beyond_grace_s: float = _BEYOND_GRACE_S,
+        beyond_grace_s: float = BEYOND_GRACE_S,
     ) -> None:
         self._services = services
         self._find = find

@@ -22,7 +22,7 @@ from orchestrator.core.admission import Live, Waiting, choose
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.engine.adoption import Adopted
 from orchestrator.engine.agent_run import AgentRun
-from orchestrator.engine.agent_stops import AgentStops
+from orchestrator.engine.agent_stops import BEYOND_GRACE_S, AgentStops
 from orchestrator.engine.child_work import ChildWork
 from orchestrator.engine.disk_floor import DiskFloor
 from orchestrator.engine.persistence import persist
@@ -106,7 +106,7 @@ class GroupQueue:
             run.state.stop(DeathCause.STOPPED)
         if not runs:
             return StopReach.NOTHING_RAN
-        within_s = self._services.settings.agent.stop_grace_s + 10
+        within_s = self._services.settings.agent.stop_grace_s + BEYOND_GRACE_S
         are_over = await asyncio.gather(*(run.over(within_s=within_s) for run in runs))
         return StopReach.STOPPED if all(are_over) else StopReach.SLOW
 
@@ -182,7 +182,7 @@ class GroupQueue:
             return
         for run in left:
             run.state.stop(DeathCause.HOST)
-        stop_s = self._services.settings.agent.stop_grace_s + 10
+        stop_s = self._services.settings.agent.stop_grace_s + BEYOND_GRACE_S
         await asyncio.gather(*(run.over(within_s=stop_s) for run in left))
 
     @property

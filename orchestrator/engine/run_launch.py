@@ -1,4 +1,4 @@
-"""The start of one run, step by step: its box, its places, its walls, its way out, its process."""
+"""The start of one run, step by step: its box, its places, its way out, its walls, its process."""
 
 import asyncio
 

@@ -8,19 +8,19 @@ import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 import structlog
 
 from orchestrator.contracts.ids import BoxName
+from orchestrator.contracts.wire.boxes import KEEP_REFUSED
 from orchestrator.store.dir_removal import remove_dir
 from orchestrator.store.refusals import BOX_SUFFIX, REASON_SUFFIX
 from orchestrator.store.safe_dir import SafeDir
 from orchestrator.store.unsafe import UnsafeEntry, Vanished, printable
 
 _log = structlog.get_logger(__name__)
-KEEP_FOR: Final = timedelta(days=7)
 MAX_ENTRIES: Final = 1_000
 """Refused requests kept for one box; each may be two files."""
 MAX_BYTES: Final = 64 * 1024 * 1024
@@ -109,7 +109,7 @@ class Quarantine:
 def _prune(folder: SafeDir, now: datetime) -> int:
     """Remove what is too old or too much; how many entries stay."""
     names, _ = folder.names(100 * MAX_ENTRIES)
-    oldest = str(_ms(now - KEEP_FOR))
+    oldest = str(_ms(now - KEEP_REFUSED))
     reasons = [name for name in names if name.endswith(REASON_SUFFIX)]
     # A copy and its reason share what stands before the suffix, so they go together.
     surplus = {name.removesuffix(REASON_SUFFIX) for name in reasons[: max(len(reasons) - MAX_ENTRIES, 0)]}

@@ -12,7 +12,7 @@ from typing import Final
 import structlog
 
 from orchestrator.contracts.seams import Clock
-from orchestrator.contracts.wire.boxes import ACKS
+from orchestrator.contracts.wire.boxes import ACKS, KEEP_REPLIES
 from orchestrator.ipc.acks import prune_acks
 from orchestrator.ipc.box import Box, BoxLook
 from orchestrator.ipc.intake import Intake
@@ -22,7 +22,6 @@ from orchestrator.ipc.threads import in_thread
 from orchestrator.store.unsafe import UnsafeEntry
 
 _log = structlog.get_logger(__name__)
-KEEP_REPLIES: Final = timedelta(hours=1)
 _FETCHED_WITHIN: Final = timedelta(minutes=1)
 """An agent waits for its reply; of more than half a box the older ones go, and the store has them all."""
 _EVERY_S: Final = 30.0

@@ -32,14 +32,14 @@ _Count = Annotated[int, Query(ge=1, le=1_000)]
 
 
 def agent_routes(
-    services: Services, closing: Closing, api_caller: Callable[..., Awaitable[ProgramCaller]]
+    services: Services, closing: Closing, program_caller: Callable[..., Awaitable[ProgramCaller]]
 ) -> APIRouter:
-    """`/api/v1/agents` and `/api/v1/trees`. api_caller: the dependency that names the caller.
+    """`/api/v1/agents` and `/api/v1/trees`. program_caller: the dependency that names the caller.
 
     A program sees and stops what it started; with the scope `read` it sees all, with `manage` it stops all.
     """
     router = APIRouter(prefix="/api/v1", tags=["agents"])
-    Known = Annotated[ProgramCaller, Depends(api_caller)]
+    Known = Annotated[ProgramCaller, Depends(program_caller)]
 
     @router.get("/agents")
     async def get_agents(caller: Known) -> Object:

@@ -33,13 +33,13 @@ BEARER_PROTOCOL: Final = "bearer"
 _GONE: Final = frozenset({ErrorCode.UNAUTHORIZED, ErrorCode.FORBIDDEN})
 
 
-def event_routes(services: Services, api_caller: Callable[..., Awaitable[ApiCaller]]) -> APIRouter:
-    """`/api/v1/events`. api_caller: the dependency that names the caller."""
+def event_routes(services: Services, program_caller: Callable[..., Awaitable[ApiCaller]]) -> APIRouter:
+    """`/api/v1/events`. program_caller: the dependency that names the caller."""
     router = APIRouter(prefix="/api/v1/events", tags=["events"])
 
     @router.get("")
     async def get_events(
-        caller: Annotated[ApiCaller, Depends(api_caller)],
+        caller: Annotated[ApiCaller, Depends(program_caller)],
         tree: str | None = None,
         since: Annotated[int | None, Query(ge=0, le=2**62)] = None,
         count: Annotated[int, Query(ge=1, le=MAX_EVENTS)] = 500,
@@ -64,13 +64,13 @@ def event_routes(services: Services, api_caller: Callable[..., Awaitable[ApiCall
     return router
 
 
-def overview_routes(services: Services, api_caller: Callable[..., Awaitable[ApiCaller]]) -> APIRouter:
+def overview_routes(services: Services, program_caller: Callable[..., Awaitable[ApiCaller]]) -> APIRouter:
     """`/api/v1/overview`: what `dovecote top` shows."""
     router = APIRouter(prefix="/api/v1/overview", tags=["agents"])
 
     @router.get("")
     async def get_overview(
-        caller: Annotated[ApiCaller, Depends(api_caller)],
+        caller: Annotated[ApiCaller, Depends(program_caller)],
         ended_within_s: Annotated[float, Query(ge=0, le=86_400)] = 600,
     ) -> list[Object]:
         """The live trees and those that ended lately, with what each agent is doing."""

@@ -10,14 +10,14 @@ from orchestrator.contracts.errors import Conflict, ErrorCode
 
 
 def giving_way_routes(
-    give_way: Callable[[], None] | None, known_caller: Callable[..., Awaitable[OperatorCaller]]
+    give_way: Callable[[], None] | None, managing_caller: Callable[..., Awaitable[OperatorCaller]]
 ) -> APIRouter:
     """`POST /api/v1/give-way`. give_way: begins an orderly end; None: this one gives way to nobody.
 
-    known_caller: the dependency that names the caller.
+    managing_caller: the dependency that names the caller.
     """
     router = APIRouter(tags=["management"])
-    Known = Annotated[OperatorCaller, Depends(known_caller)]
+    Known = Annotated[OperatorCaller, Depends(managing_caller)]
 
     @router.post("/api/v1/give-way")
     async def post_give_way(_caller: Known) -> dict[str, bool]:

@@ -10,10 +10,12 @@ from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import OperatorCaller
 
 
-def keeping_routes(services: Services, known_caller: Callable[..., Awaitable[OperatorCaller]]) -> APIRouter:
-    """`/api/v1/forget`. known_caller: the dependency that names the caller."""
+def keeping_routes(
+    services: Services, managing_caller: Callable[..., Awaitable[OperatorCaller]]
+) -> APIRouter:
+    """`/api/v1/forget`. managing_caller: the dependency that names the caller."""
     router = APIRouter(prefix="/api/v1/forget", tags=["management"])
-    Known = Annotated[OperatorCaller, Depends(known_caller)]
+    Known = Annotated[OperatorCaller, Depends(managing_caller)]
 
     @router.post("/groups/{folder}")
     async def post_group(caller: Known, folder: str) -> Forgotten:

@@ -41,10 +41,10 @@ class NewGroupBody(BaseModel):
     adopt: bool = False
 
 
-def manage_routes(services: Services, known_caller: Callable[..., Awaitable[OperatorCaller]]) -> APIRouter:
-    """`/api/v1/groups` and `/api/v1/status`. known_caller: the dependency that names the caller."""
+def manage_routes(services: Services, managing_caller: Callable[..., Awaitable[OperatorCaller]]) -> APIRouter:
+    """`/api/v1/groups` and `/api/v1/status`. managing_caller: the dependency that names the caller."""
     router = APIRouter(prefix="/api/v1", tags=["management"])
-    Known = Annotated[OperatorCaller, Depends(known_caller)]
+    Known = Annotated[OperatorCaller, Depends(managing_caller)]
 
     @router.get("/status")
     async def get_status() -> RunningView:

@@ -13,10 +13,12 @@ from orchestrator.contracts.callers import OperatorCaller
 Object = Mapping[str, object]
 
 
-def proposal_routes(services: Services, known_caller: Callable[..., Awaitable[OperatorCaller]]) -> APIRouter:
-    """`/api/v1/proposals`. known_caller: the dependency that names the caller."""
+def proposal_routes(
+    services: Services, managing_caller: Callable[..., Awaitable[OperatorCaller]]
+) -> APIRouter:
+    """`/api/v1/proposals`. managing_caller: the dependency that names the caller."""
     router = APIRouter(prefix="/api/v1/proposals", tags=["proposals"])
-    Known = Annotated[OperatorCaller, Depends(known_caller)]
+    Known = Annotated[OperatorCaller, Depends(managing_caller)]
 
     @router.get("")
     async def get_proposals(count: Annotated[int, Query(ge=1, le=MAX_ROWS)] = 50) -> list[Object]:

@@ -20,16 +20,18 @@ ProgramCaller = OperatorCaller | KeyCaller
 
 
 def spawn_routes(
-    services: Services, closing: Closing, api_caller: Callable[..., Awaitable[ProgramCaller]]
+    services: Services, closing: Closing, program_caller: Callable[..., Awaitable[ProgramCaller]]
 ) -> APIRouter:
     """Seed 000's route, with its fields, codes and statuses.
 
-    api_caller: the dependency that names the caller.
+    program_caller: the dependency that names the caller.
     """
     router = APIRouter(tags=["agents"])
 
     @router.post(SPAWN_PATH)
-    async def post_spawn(caller: Annotated[ProgramCaller, Depends(api_caller)], request: Request) -> Object:
+    async def post_spawn(
+        caller: Annotated[ProgramCaller, Depends(program_caller)], request: Request
+    ) -> Object:
         """Start an agent and answer once it has ended; who hangs up finds the result on its record.
 
         Body: `task`, and `workspace_path`, `writable_paths`, `timeout_ms`, `parent_agent_id`, `wait`,

@@ -14,12 +14,12 @@ from orchestrator.core.metrics import Reading
 
 
 def standing_routes(
-    services: Services, api_caller: Callable[..., Awaitable[OperatorCaller | KeyCaller]]
+    services: Services, program_caller: Callable[..., Awaitable[OperatorCaller | KeyCaller]]
 ) -> APIRouter:
-    """`/api/v1/standing` and `/metrics`. api_caller: the dependency that names the caller."""
+    """`/api/v1/standing` and `/metrics`. program_caller: the dependency that names the caller."""
     router = APIRouter(tags=["standing"])
 
-    async def reader(caller: Annotated[OperatorCaller | KeyCaller, Depends(api_caller)]) -> None:
+    async def reader(caller: Annotated[OperatorCaller | KeyCaller, Depends(program_caller)]) -> None:
         check_scope(caller, Scope.READ)
 
     @router.get("/api/v1/standing", dependencies=[Depends(reader)])

@@ -26,10 +26,12 @@ class DirectoryBody(BaseModel):
     path: str
 
 
-def workspace_routes(services: Services, known_caller: Callable[..., Awaitable[OperatorCaller]]) -> APIRouter:
-    """`/api/v1/workspaces`. known_caller: the dependency that names the caller."""
+def workspace_routes(
+    services: Services, managing_caller: Callable[..., Awaitable[OperatorCaller]]
+) -> APIRouter:
+    """`/api/v1/workspaces`. managing_caller: the dependency that names the caller."""
     router = APIRouter(prefix="/api/v1/workspaces", tags=["workspaces"])
-    Known = Annotated[OperatorCaller, Depends(known_caller)]
+    Known = Annotated[OperatorCaller, Depends(managing_caller)]
 
     @router.get("")
     async def get_workspaces() -> list[Object]:

@@ -1,5 +1,6 @@
-"""How long rows are kept, all but events. They go in slices, so that nothing waits long for them.
+"""How long rows are kept, all but events and tokens, which see to it themselves.
 
+They go in slices, so that nothing waits long for them.
 A row that something living refers to stays as long as that lives. What one crash leaves the next round finds.
 """
 
@@ -12,6 +13,7 @@ from orchestrator.commands.decisions import expire_proposals
 from orchestrator.commands.hearing.judging import BOUND_INCIDENTS
 from orchestrator.commands.hearing.receiving import REFUSED_INCIDENTS, UNREGISTERED_INCIDENTS
 from orchestrator.commands.services import Services
+from orchestrator.contracts.wire.boxes import KEEP_REFUSED, KEEP_REPLIES
 from orchestrator.core.chat.bounds import WINDOW
 from orchestrator.store import (
     chats,
@@ -33,8 +35,6 @@ from orchestrator.store.transaction import Transaction
 
 AT_ONCE: Final = 1_000
 """Rows that one transaction looks at or removes."""
-_REPLIES_FOR: Final = timedelta(hours=1)
-_REFUSALS_FOR: Final = timedelta(days=7)
 """As files of boxes that were refused."""
 AGENTS_FOR: Final = timedelta(days=30)
 """Agents from their end on, with what was decided and asked for them; turns of one that lives on."""
@@ -61,12 +61,12 @@ async def prune_rows(services: Services, *, at_once: int = AT_ONCE) -> int:
     walks: Mapping[_Walk, timedelta] = {messages.prune: keep, outbox.prune: keep, prune_turns: AGENTS_FOR}
     # Runs before their tasks, agents before their trees.
     prunes: Mapping[_Prune, timedelta] = {
-        requests.prune: _REPLIES_FOR,
+        requests.prune: KEEP_REPLIES,
         prune_agents: AGENTS_FOR,
         trees.prune: AGENTS_FOR,
         proposals.prune: AGENTS_FOR,
         questions.prune: AGENTS_FOR,
-        refused_spawns.prune: _REFUSALS_FOR,
+        refused_spawns.prune: KEEP_REFUSED,
         task_runs.prune: keep,
         tasks.prune: keep,
         usage.prune: max(keep, _MONTH),

@@ -25,6 +25,7 @@ from orchestrator.contracts.errors import (
 )
 from orchestrator.contracts.records.spawns import RootStatus, WorkspaceRoot
 from orchestrator.contracts.records.tokens import Scope
+from orchestrator.core.authority import Target, allow
 from orchestrator.core.sandbox.mount_rules import doubt_about
 from orchestrator.core.states.machine import IllegalMove
 from orchestrator.core.states.workspace_root import WORKSPACE_ROOT, RootEvent
@@ -172,10 +173,8 @@ def _check_operator(caller: Caller | ApiCaller) -> None:
     """A program that may manage acts for the operator."""
     if isinstance(caller, KeyCaller):
         check_scope(caller, Scope.MANAGE)
-    if isinstance(caller, AgentCaller):
-        raise Forbidden(
-            "An agent may not change what agents are given.", suggestion="Ask the operator to do it."
-        )
+    else:
+        allow(caller, "manage_workspaces", Target(chat_jid=None, group=None, is_registered=True))
 
 
 def _who(caller: Caller | ApiCaller) -> str:

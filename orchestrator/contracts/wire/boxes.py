@@ -1,6 +1,7 @@
 """The directories of a box and the files in them. Source: contracts.md sections 1 and 3."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 from typing import Final
 
@@ -24,6 +25,11 @@ BOX_DIRECTORIES: Final = (*WRITABLE_DIRECTORIES, REPLIES)
 TASKS_SNAPSHOT: Final = "current_tasks.json"
 GROUPS_SNAPSHOT: Final = "available_groups.json"
 """What an agent may read of its tasks and of the groups, in the box itself. The host's alone."""
+
+KEEP_REPLIES: Final = timedelta(hours=1)
+"""From an answer on: its file in the box, and the row by which the same request is answered so again."""
+KEEP_REFUSED: Final = timedelta(days=7)
+"""What was refused: the file that was put away with its reason, and the count of it."""
 
 CLOSE_FILE_1X: Final = "_close"
 """The empty sentinel that agents made for NanoClaw 1.x look for."""
