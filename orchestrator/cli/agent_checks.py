@@ -1,10 +1,11 @@
-"""The doctor's look at each group's definition, as its next start would see it."""
+"""A look at each group's definition, as its next start would see it."""
 
 import asyncio
 import os
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 
 from orchestrator.cli.findings import Finding, Patient, broken, doubtful, well
 from orchestrator.cli.runner_checks import InstalledPrograms, installed_programs
@@ -32,14 +33,21 @@ def agent_findings(patient: Patient) -> list[Finding]:
             groups = [of_row(row) for row in connection.execute(ALL)]
     except (sqlite3.Error, KeyError, IndexError):
         return []
+    return [_finding(view) for view in look_at_agents(patient, groups)]
+
+
+def look_at_agents(patient: Patient, groups: Sequence[Group]) -> list[AgentView]:
+    """What the next agent of each group would be and what is wrong with that, also where agents run."""
     views = asyncio.run(_views(patient, groups))
     others = {program for view in views if (program := _own_program(view)) is not None}
     needs_some = bool(others) or any(view.fields.get("program") for view in views)
     installed = installed_programs(patient, others) if needs_some else None
-    return [_finding(view, installed) for view in views]
+    if installed is None:
+        return views
+    return [_with_programs(view, installed) for view in views]
 
 
-async def _views(patient: Patient, groups: list[Group]) -> list[AgentView]:
+async def _views(patient: Patient, groups: Sequence[Group]) -> list[AgentView]:
     secrets = SecretKeeper(patient.paths.secrets, environment=os.environ)
     has_walls = patient.settings.agent.runner != "process"
     return [
@@ -56,20 +64,33 @@ def _own_program(view: AgentView) -> str | None:
     return None if "/" in program and not program.startswith("/") else program
 
 
-def _finding(view: AgentView, installed: InstalledPrograms | None) -> Finding:
-    name = f"agent {view.group}"
+def _with_programs(view: AgentView, installed: InstalledPrograms) -> AgentView:
+    """The view, with the trouble that what it starts is not where agents run."""
+    trouble = _missing(view, installed)
+    if trouble is None:
+        return view
+    troubles = (*view.troubles, trouble)
+    return replace(view, is_well=view.is_well and not trouble.is_fatal, troubles=troubles)
+
+
+def _missing(view: AgentView, installed: InstalledPrograms) -> Trouble | None:
     program = view.fields.get("program")
-    names = None if installed is None else installed.names
-    is_missing = isinstance(program, str) and names is not None and program not in names
-    if is_missing and installed is not None and view.is_well:
-        mend = how_to_install(str(program))
-        if installed.are_fetched:
-            return doubtful(name, f"The agent program {program} will be fetched at the next start.", mend)
-        return broken(name, f"The agent program {program} is not installed.", mend)
+    if isinstance(program, str) and installed.names is not None and program not in installed.names:
+        what = "will be fetched at the next start" if installed.are_fetched else "is not installed"
+        return Trouble(
+            what=f"The agent program {program} {what}.",
+            mend=how_to_install(program),
+            is_fatal=not installed.are_fetched,
+        )
     own = _own_program(view)
-    if installed is not None and own in installed.missing and view.is_well:
-        mend = how_to_have(str(view.fields["provider"]), group=view.group, runner=installed.runner)
-        return broken(name, f"Its program {own!r} is not where agents run, or can't be run.", mend)
+    if own not in installed.missing:
+        return None
+    mend = how_to_have(str(view.fields["provider"]), group=view.group, runner=installed.runner)
+    return Trouble(what=f"Its program {own!r} is not where agents run, or can't be run.", mend=mend)
+
+
+def _finding(view: AgentView) -> Finding:
+    name = f"agent {view.group}"
     if not view.troubles:
         provider, model = view.fields.get("provider"), view.fields.get("model")
         return well(name, f"{provider}{f', model {model}' if model else ''}.")

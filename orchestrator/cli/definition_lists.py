@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from orchestrator.cli.agent_checks import look_at_agents
+from orchestrator.cli.findings import Patient
 from orchestrator.cli.groups import GroupDesk, at_desk
 from orchestrator.cli.home import Home, open_home
 from orchestrator.cli.table import columns
@@ -14,7 +16,6 @@ from orchestrator.commands.setup.agent_checks import (
     AgentView,
     ProviderView,
     SlotView,
-    check_agent,
     list_providers,
 )
 from orchestrator.contracts.records.groups import Group
@@ -25,7 +26,8 @@ from orchestrator.store.secret_values import SecretKeeper
 def check(home_option: Path | None, folder: str | None, *, as_json: bool) -> int:
     """Print the definitions; 1 if one of them starts no agent."""
     home = open_home(home_option)
-    views = asyncio.run(_check_all(home, _groups(home, folder)))
+    patient = Patient(paths=home.paths, settings=home.settings, pid=None)
+    views = look_at_agents(patient, _groups(home, folder))
     if as_json:
         print(json.dumps([asdict(view) for view in views], indent=2))
     elif not views:
@@ -55,23 +57,11 @@ def secrets_of(home: Home) -> SecretKeeper:
     return SecretKeeper(home.paths.secrets, environment=os.environ)
 
 
-def expects_walls(home: Home) -> bool:
-    """Whether agents of this home are meant to have walls."""
-    return home.settings.agent.runner != "process"
-
-
 def _groups(home: Home, folder: str | None) -> Sequence[Group]:
     async def look(desk: GroupDesk) -> Sequence[Group]:
         return await desk.list_all() if folder is None else [await desk.show(folder)]
 
     return at_desk(home, look)
-
-
-async def _check_all(home: Home, groups: Sequence[Group]) -> list[AgentView]:
-    secrets, has_walls = secrets_of(home), expects_walls(home)
-    return [
-        await check_agent(home.paths, home.settings, secrets, group, has_walls=has_walls) for group in groups
-    ]
 
 
 def _lines(view: AgentView, *, with_instructions: bool) -> list[str]:

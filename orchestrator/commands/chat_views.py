@@ -88,6 +88,8 @@ async def chat_view(
 
 
 async def _held_by(reader: Reader, chat: Jid) -> tuple[str, ...]:
-    kinds = [*(each.name for each in HOLDING), FULL]
+    """One that gave a message back counts only while one waits: with an agent at work, it may be over."""
+    is_held = await message_views.holds_any(reader, chat)
+    kinds = [*(each.name for each in HOLDING if is_held or not each.gives_back), FULL]
     told = await notices.told(reader, [f"{kind}:{chat}" for kind in kinds])
     return tuple(kind for kind in kinds if f"{kind}:{chat}" in told)

@@ -25,6 +25,12 @@ SELECT * FROM messages
 """
 NEWEST: Final = "SELECT * FROM messages ORDER BY seq DESC LIMIT :count"
 NEWEST_OF_CHAT: Final = "SELECT * FROM messages WHERE chat_jid = :chat ORDER BY seq DESC LIMIT :count"
+ANY_HELD: Final = """
+SELECT EXISTS (
+  SELECT 1 FROM messages
+   WHERE chat_jid = :chat AND status = 'pending' AND is_trigger = 1 AND held_since_ms IS NOT NULL
+) AS found
+"""
 LAST_SEQ: Final = "SELECT coalesce(max(seq), 0) AS seq FROM messages WHERE chat_jid = :chat"
 COUNT_WAITING: Final = "SELECT count(*) AS n FROM messages WHERE status = 'pending' AND is_trigger = 1"
 
@@ -33,6 +39,12 @@ async def count_unsettled(reader: Reader, chat: Jid) -> int:
     """How many messages of the chat still wait for their outcome; idle chatter does not."""
     row = await reader.one(COUNT_UNSETTLED, {"chat": chat})
     return 0 if row is None else int(row["n"])
+
+
+async def holds_any(reader: Reader, chat: Jid) -> bool:
+    """Whether a message of the chat waits for the end of a failure that is not its own."""
+    row = await reader.one(ANY_HELD, {"chat": chat})
+    return row is not None and bool(row["found"])
 
 
 async def cursors(reader: Reader) -> dict[Jid, int]:

@@ -35,18 +35,20 @@ class Incident:
     """A failure that is not a message's own. told_from: at which occurrence in a row the chat is told.
 
     sentence: None where whoever notices it tells of it. hold_for: how long messages wait for its end.
+    gives_back: an agent was started for messages that wait for it; else none is even tried.
     """
 
     name: str
     sentence: Say | None
     told_from: int
     hold_for: timedelta = HOLD_FOR
+    gives_back: bool = True
 
 
 NO_START: Final = Incident(name="start", sentence=Say.CANNOT_START, told_from=3)
 """A start may fail once or twice by chance."""
 NOT_SET_UP: Final = Incident(name="setup", sentence=Say.NOT_SET_UP, told_from=1)
-NO_ROOM: Final = Incident(name="disk", sentence=Say.NO_ROOM, told_from=1)
+NO_ROOM: Final = Incident(name="disk", sentence=Say.NO_ROOM, told_from=1, gives_back=False)
 NO_PROVIDER: Final = Incident(name="provider", sentence=Say.PROVIDER_TROUBLE, told_from=1)
 REFUSED: Final = Incident(name="refused", sentence=Say.PROVIDER_REFUSES, told_from=1)
 NO_PROGRAM: Final = Incident(name="program", sentence=Say.NOT_SET_UP, told_from=1)
@@ -65,6 +67,8 @@ _PROGRAM_DETAILS: Final = "program-details"
 _REFUSED_DETAILS: Final = "refused-details"
 HOLDING: Final = (NO_START, NOT_SET_UP, NO_ROOM, NO_PROVIDER, REFUSED, NO_PROGRAM, NO_BUDGET)
 """What messages of a chat may wait for."""
+_DETAILS: Final = {NOT_SET_UP: _SETUP_DETAILS, REFUSED: _REFUSED_DETAILS, NO_PROGRAM: _PROGRAM_DETAILS}
+"""What is wrong with a definition, with what operators hear of it: only the newest is of it as it is now."""
 
 
 def incident_of(
@@ -135,6 +139,8 @@ def hold(
     The chat is told of the incident once, and once more when it is over.
     """
     name = f"{incident.name}:{agent.chat_jid}"
+    if incident in _DETAILS:
+        _forget_earlier_faults(tx, agent, but=incident)
     count, is_told = notices.count_one(tx, name, at=at)
     for message in given:
         since = messages.held_since(tx, message.seq)
@@ -149,6 +155,14 @@ def hold(
         queue_notice(tx, services, chat=agent.chat_jid, what=incident.sentence, incident=key, at=at)
         notices.mark_told(tx, name, at=at)
     note_progress(tx, agent.chat_jid)
+
+
+def _forget_earlier_faults(tx: Transaction, agent: Agent, *, but: Incident) -> None:
+    """What was wrong with the definition before is so no more, or is told again when it is met again."""
+    for each, details in _DETAILS.items():
+        if each is not but:
+            notices.close(tx, f"{each.name}:{agent.chat_jid}")
+            notices.close(tx, f"{details}:{agent.group}")
 
 
 def _give_up_holding(tx: Transaction, services: Services, message: StoredMessage, *, at: datetime) -> None:

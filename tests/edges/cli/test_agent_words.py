@@ -180,3 +180,21 @@ def test_the_doctor_names_all_that_is_wrong_with_a_group(home: Path) -> None:
     assert "(2) groups/a/AGENT.md line 3 has the field max_turns" in finding.why
     assert "approve-reads" in finding.why
     assert finding.mend == "The same, one a line: dovecote agent check a"
+
+
+def test_a_check_says_as_the_doctor_does_that_a_program_is_not_where_agents_run(
+    home: Path, dovecote: Dovecote
+) -> None:
+    (home / "dovecote.toml").write_text('agent = {runner = "process", allow_unisolated = true}\n')
+    dovecote("group", "add", "a", "--jid", "console:a")
+    write(home, "a", "---\nprovider: acp\ncommand: no-such-program --x\n---\n")
+
+    checked = dovecote("agent", "check", "a")
+    examined = dovecote("doctor")
+
+    lines = checked.stdout.splitlines()
+    assert checked.returncode == 1
+    assert lines[0] == "a: no agent can be started"
+    assert lines[1] == "  ! Its program 'no-such-program' is not where agents run, or can't be run."
+    assert lines[1].removeprefix("  ! ") in examined.stdout
+    assert lines[2].startswith("    → Mend the command in groups/a/AGENT.md")

@@ -2,12 +2,16 @@
 
 import pytest
 
+from orchestrator.commands.chat_views import chat_view
+from orchestrator.commands.running.holds import NOT_SET_UP, hold, tell_not_set_up
 from orchestrator.contracts.ids import TurnId
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnError, TurnStatus
 from orchestrator.core.wording import Say, say
 from tests.edges.commands.conftest import Desk
-from tests.support.store_rows import OTHER_CHAT, add_group
+from orchestrator.store import agents, messages
+from orchestrator.store.transaction import Transaction
+from tests.support.store_rows import CHAT, OTHER_CHAT, add_group
 
 MISSING = "Its program 'x' is not there inside. Mend it."
 
@@ -64,3 +68,43 @@ async def test_once_it_answers_people_are_told_and_the_next_fault_is_told_again(
         say(Say.NOT_SET_UP, "en"),
     ]
     assert len(await desk.texts(OTHER_CHAT)) == 2
+
+
+async def test_what_a_chat_waits_for_is_of_the_definition_as_it_is_now(desk: Desk) -> None:
+    await desk.run(lambda tx: add_group(tx, "boss", OTHER_CHAT, is_main=1))
+    await desk.hear("m-1")
+    await fail_to_begin(desk, 1, "PROGRAM_MISSING")
+    first = (await chat_view(desk.services, CHAT, after=0)).held_by
+    desk.clock.advance(300)
+    held = await desk.start_agent("agent-2", turn="turn-2")
+
+    def fail_to_start(tx: Transaction) -> None:
+        agent = agents.get(tx, held.agent_id)
+        assert agent is not None
+        left = messages.of_agent(tx, agent.agent_id)
+        hold(tx, desk.services, agent, left, incident=NOT_SET_UP, at=desk.now)
+        tell_not_set_up(tx, desk.services, agent, why="No key.", at=desk.now)
+
+    await desk.run(fail_to_start)
+    then = (await chat_view(desk.services, CHAT, after=0)).held_by
+
+    assert (first, then) == (("program",), ("setup",))
+    assert len(await desk.texts(OTHER_CHAT)) == 2
+
+
+async def test_nothing_is_said_to_be_waited_for_while_an_agent_is_at_work_with_all_there_is(
+    desk: Desk,
+) -> None:
+    await desk.hear("m-1")
+    await fail_to_begin(desk, 1, "PROGRAM_MISSING")
+    desk.clock.advance(300)
+    held = await desk.start_agent("agent-2", turn="turn-2")
+    await desk.begin(held, "m-1", turn="turn-2")
+
+    during = (await chat_view(desk.services, CHAT, after=0)).held_by
+    error = TurnError(code="PROGRAM_MISSING", message="x")
+    event = TurnEnded(turn_id=TurnId("turn-2"), inputs=("m-1",), status=TurnStatus.ERROR, error=error)
+    await desk.end_as(held, event, missing_program=MISSING)
+    again = (await chat_view(desk.services, CHAT, after=0)).held_by
+
+    assert (during, again) == ((), ("program",))
