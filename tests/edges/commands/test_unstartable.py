@@ -8,9 +8,9 @@ from orchestrator.contracts.ids import TurnId
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnError, TurnStatus
 from orchestrator.core.wording import Say, say
-from tests.edges.commands.conftest import Desk
 from orchestrator.store import agents, messages
 from orchestrator.store.transaction import Transaction
+from tests.edges.commands.conftest import Desk
 from tests.support.store_rows import CHAT, OTHER_CHAT, add_group
 
 MISSING = "Its program 'x' is not there inside. Mend it."
