@@ -15,7 +15,7 @@ from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.providers import Permissions
 from orchestrator.contracts.records.tool_servers import McpServer
 from orchestrator.contracts.wire.tools import CHAT_TOOLS, GROUP_TOOLS, SPAWN_TOOLS, TASK_TOOLS
-from orchestrator.core.agents.agent_file import AgentFile, parse_agent_file
+from orchestrator.core.agents.agent_file import AgentFile, read_agent_file, unreadable_file
 from orchestrator.core.agents.definition import Defaults, chosen_budget, chosen_provider, resolve_definition
 from orchestrator.core.agents.faults import noted, raise_any
 from orchestrator.core.agents.forms import Form, McpServers, all_faults, server_records
@@ -75,8 +75,8 @@ async def provider_name_of(services: Services, group: Group) -> str:
 
 def definition_now(paths: Paths, settings: Settings, group: Group, *, has_walls: bool) -> Definition:
     """As `definition_of`; blocks. has_walls: whether its runner builds some."""
-    shared, own = _files(paths, group)
-    faults: list[InvalidSettings] = []
+    shared, own = (_read(paths.groups, folder) for folder in (GLOBAL, group.folder))
+    faults = [*shared.faults, *own.faults]
     extras: tuple[ExtraDirectory, ...] = ()
     definition: Definition | None = None
     with noted(faults):
@@ -128,18 +128,27 @@ def _files(paths: Paths, group: Group) -> tuple[AgentFile, AgentFile]:
 
 def agent_file(groups: Path, folder: str) -> AgentFile:
     """The `AGENT.md` in the folder of a group, or in `global`. Blocks. Raises InvalidSettings."""
+    file = _read(groups, folder)
+    raise_any(file.faults)
+    return file
+
+
+def _read(groups: Path, folder: str) -> AgentFile:
+    """As `agent_file`, with what is wrong among its faults."""
     where = f"groups/{folder}/{AGENT_FILE}"
     try:
         text = read_instructions(groups, folder)
     except OSError as error:
-        raise InvalidSettings(
+        fault = InvalidSettings(
             f"{where} can't be read: {error}.", suggestion="Put a plain text file there, or nothing."
-        ) from error
+        )
+        return unreadable_file(fault, where=where)
     except UnicodeDecodeError as error:
-        raise InvalidSettings(
+        fault = InvalidSettings(
             f"{where} is not UTF-8 at byte {error.start}.", suggestion="Save it as UTF-8."
-        ) from error
-    return parse_agent_file(text, where=where)
+        )
+        return unreadable_file(fault, where=where)
+    return read_agent_file(text, where=where)
 
 
 def _defaults(paths: Paths, settings: Settings, group: Group, *, has_walls: bool) -> Defaults:

@@ -1,7 +1,8 @@
 """`AGENT.md`: what may stand in its front matter, and its body. Source: agents.md section 4."""
 
+import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal
 
@@ -11,7 +12,7 @@ from orchestrator.contracts.errors import InvalidSettings
 from orchestrator.contracts.records.definitions import HostPort
 from orchestrator.contracts.records.providers import Permissions
 from orchestrator.contracts.wire.tools import CHAT_TOOLS, GROUP_TOOLS, SPAWN_TOOLS, TASK_TOOLS
-from orchestrator.core.agents.faults import noted, raise_any
+from orchestrator.core.agents.faults import each_of, raise_any
 from orchestrator.core.agents.forms import (
     Command,
     Form,
@@ -111,7 +112,8 @@ class AgentFields(Form):
 class AgentFile:
     """One `AGENT.md`. where: its name, for errors. body_line: the line that the body begins in.
 
-    is_template: the body is rendered; one without front matter is taken as it stands.
+    is_template: the body is rendered; one without front matter is taken as it stands. faults: what is wrong
+    with it by itself; unread: the fields that nothing is known of on their account.
     """
 
     where: str
@@ -120,6 +122,8 @@ class AgentFile:
     body: str = ""
     body_line: int = 1
     is_template: bool = False
+    faults: tuple[InvalidSettings, ...] = ()
+    unread: frozenset[str] = frozenset()
 
     def refusal(self, name: str, what: str, mend: str) -> InvalidSettings:
         """The error about the field `name`, or of the whole where it is not written here."""
@@ -131,17 +135,28 @@ def parse_agent_file(text: str, *, where: str) -> AgentFile:
 
     Raises InvalidSettings naming line and field of all that is wrong.
     """
-    found = split_front_matter(text, where=where)
-    faults: list[InvalidSettings] = []
-    fields = AgentFields()
-    with noted(faults):
-        fields = _fields(found.fields, found.lines, where)
+    file = read_agent_file(text, where=where)
+    raise_any(file.faults)
+    return file
+
+
+def unreadable_file(error: InvalidSettings, *, where: str) -> AgentFile:
+    """A file of which nothing is known but what is wrong with it."""
+    return AgentFile(where=where, faults=each_of(error), unread=frozenset(AgentFields.model_fields))
+
+
+def read_agent_file(text: str, *, where: str) -> AgentFile:
+    """As `parse_agent_file`, with what is wrong among its faults, so that the rest can be judged too."""
+    try:
+        found = split_front_matter(text, where=where)
+    except InvalidSettings as error:
+        return unreadable_file(error, where=where)
+    fields, faults, unread = _fields(found.fields, found.lines, where)
     size = len(found.body.encode("utf-8", "replace"))
     if size > MAX_BODY_BYTES:
         what = f"begins a text of {size:,} bytes; at most {MAX_BODY_BYTES:,} are given to an agent"
         mend = "Shorten it, or put parts into files of the workspace."
         faults.append(refusal(where, found.body_line, what, mend))
-    raise_any(faults)
     return AgentFile(
         where=where,
         fields=fields,
@@ -149,24 +164,49 @@ def parse_agent_file(text: str, *, where: str) -> AgentFile:
         body=found.body.strip("\n"),
         body_line=found.body_line + _leading_lines(found.body),
         is_template=found.is_there,
+        faults=tuple(faults),
+        unread=unread,
     )
 
 
-def _fields(plain: Mapping[str, object], lines: Lines, where: str) -> AgentFields:
+def _fields(
+    plain: Mapping[str, object], lines: Lines, where: str
+) -> tuple[AgentFields, list[InvalidSettings], frozenset[str]]:
+    """What can be read, what is wrong, and the fields that are not known on that account."""
     # A name without a value is as if it were not there.
     given = {name: value for name, value in plain.items() if value is not None}
     try:
-        return AgentFields.model_validate(given)
+        return AgentFields.model_validate(given), [], frozenset()
     except ValidationError as error:
         told = [(_line_of(fault.place, lines), fault) for fault in all_faults(error, AgentFields)]
     told.sort(key=lambda each: each[0] or 0)
-    raise_any(
-        [
-            refusal(where, line, f"has the field {fault.field}, which {fault.what}", fault.mend)
-            for line, fault in told
-        ]
-    )
-    raise AssertionError("an error without a fault")
+    faults = [
+        refusal(where, line, f"has the field {fault.field}, which {fault.what}", fault.mend)
+        for line, fault in told
+    ]
+    places = [fault.place for _, fault in told]
+    return _without(given, places), faults, frozenset(_meant(place) for place in places)
+
+
+def _without(given: Mapping[str, object], places: Sequence[Place]) -> AgentFields:
+    """The fields without the wrong ones; of a list only its wrong entries go."""
+    left = dict(given)
+    for name in {str(place[0]) for place in places if place}:
+        within = [place for place in places if place[0] == name]
+        wrong = {place[1] for place in within if len(place) > 1}
+        value = left.pop(name, None)
+        if isinstance(value, list) and all(len(place) > 1 for place in within):
+            left[name] = [each for number, each in enumerate(value) if number not in wrong]
+    try:
+        return AgentFields.model_validate(left)
+    except ValidationError:
+        return AgentFields()
+
+
+def _meant(place: Place) -> str:
+    """The field that a wrong entry is, or was meant to be."""
+    name = str(place[0]) if place else ""
+    return next(iter(difflib.get_close_matches(name, AgentFields.model_fields, n=1)), name)
 
 
 def _line_of(place: Place, lines: Lines) -> int | None:

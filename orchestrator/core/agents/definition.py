@@ -27,7 +27,8 @@ from orchestrator.core.agents.environment import GITHUB_VARIABLE
 from orchestrator.core.agents.faults import noted, raise_any
 from orchestrator.core.agents.forms import server_records
 from orchestrator.core.agents.provider_file import Providers
-from orchestrator.core.agents.start_prompt import RunFacts, start_prompt
+from orchestrator.core.agents.role import check_role
+from orchestrator.core.agents.start_prompt import RunFacts, start_prompt, template_facts
 
 T = TypeVar("T")
 
@@ -73,24 +74,26 @@ def resolve_definition(
 ) -> Definition:
     """The definition of this group's agent. shared: the file of all groups. extras: judged already.
 
-    Raises InvalidSettings naming of each fault the file, the line, the field, and what it may be.
+    Raises InvalidSettings naming of each fault the file, the line, the field, and what it may be; what the
+    files have of faults themselves is not among them.
     """
     files, faults = (own, shared), list[InvalidSettings]()
     tools: tuple[str, ...] = ()
     with noted(faults):
         tools = _tools(files, defaults)
     with noted(faults):
-        provider = _provider(files, providers, defaults)
-        model = _first(*(file.fields.model for file in files), provider.model)
+        _check_what_names_a_provider(files, providers, defaults)
+    facts = template_facts(_facts(group, files, defaults, tools=tools, extras=extras, hosts=()))
+    for file in reversed(files):
         with noted(faults):
-            _check_templates(files, provider, model)
-        command = _command(files, provider)
+            check_role(file, facts)
     raise_any(faults)
+    provider = _provider(files, providers, defaults)
     definition = Definition(
-        name=_first(own.fields.name, shared.fields.name) or group.assistant_name,
+        name=_name(group, files),
         provider=provider,
-        command=command,
-        model=model,
+        command=_command(files, provider),
+        model=_first(*(file.fields.model for file in files), provider.model),
         permissions=_first(*(file.fields.wanted_permissions for file in files)) or defaults.permissions,
         instructions="",
         mcp_servers=_servers(files, provider, defaults),
@@ -104,24 +107,37 @@ def resolve_definition(
         locale=_first(own.fields.locale, shared.fields.locale),
         github=_github(files),
     )
-    return replace(definition, instructions=start_prompt((shared, own), _facts(group, definition, defaults)))
+    run = _facts(group, files, defaults, tools=tools, extras=extras, hosts=definition.egress)
+    return replace(definition, instructions=start_prompt((shared, own), run))
 
 
-def _facts(group: Group, definition: Definition, defaults: Defaults) -> RunFacts:
+def _name(group: Group, files: Sequence[AgentFile]) -> str:
+    return _first(*(file.fields.name for file in files)) or group.assistant_name
+
+
+def _facts(
+    group: Group,
+    files: Sequence[AgentFile],
+    defaults: Defaults,
+    *,
+    tools: tuple[str, ...],
+    extras: tuple[ExtraDirectory, ...],
+    hosts: tuple[HostPort, ...],
+) -> RunFacts:
     return RunFacts(
         assistant_name=group.assistant_name,
-        agent_name=definition.name,
+        agent_name=_name(group, files),
         group=group.folder,
         chat_name=group.name,
         timezone=group.timezone or defaults.timezone,
-        locale=definition.locale or group.locale,
+        locale=_first(*(file.fields.locale for file in files)) or group.locale,
         is_main=group.is_main,
-        tools=definition.tools,
+        tools=tools,
         workspace=defaults.workspace,
         shared=defaults.shared,
         extras_root=EXTRAS_TARGET,
-        extras=definition.extra_directories,
-        hosts=definition.egress,
+        extras=extras,
+        hosts=hosts,
         has_walls=defaults.has_walls,
     )
 
@@ -133,6 +149,32 @@ def _first(*values: T | None) -> T | None:
 def _says(files: Sequence[AgentFile], field: str) -> AgentFile:
     """The file that says the field; the group's own where none does."""
     return next((file for file in files if getattr(file.fields, field) is not None), files[0])
+
+
+def _is_known(files: Sequence[AgentFile], field: str) -> bool:
+    """Whether it can be told what the files say of the field, or that they say nothing."""
+    for file in files:
+        if field in file.unread:
+            return False
+        if getattr(file.fields, field) is not None:
+            return True
+    return True
+
+
+def _check_what_names_a_provider(
+    files: Sequence[AgentFile], providers: Providers, defaults: Defaults
+) -> None:
+    """Raises InvalidSettings for the provider, and for what goes by it, as far as each can be told."""
+    if not _is_known(files, "provider"):
+        return
+    provider, faults = _provider(files, providers, defaults), list[InvalidSettings]()
+    if _is_known(files, "model"):
+        with noted(faults):
+            _check_templates(files, provider, _first(*(file.fields.model for file in files), provider.model))
+    if _is_known(files, "command"):
+        with noted(faults):
+            _command(files, provider)
+    raise_any(faults)
 
 
 def _provider(files: Sequence[AgentFile], providers: Providers, defaults: Defaults) -> Provider:

@@ -10,7 +10,9 @@ from typing import Final, TypeAlias
 from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from orchestrator.contracts.errors import InvalidSettings
 from orchestrator.core.agents.agent_file import AgentFile
+from orchestrator.core.agents.faults import noted, raise_any
 from orchestrator.core.agents.forms import shown
 from orchestrator.core.agents.front_matter import refusal
 
@@ -38,25 +40,51 @@ _WORDS: Final[Mapping[type[nodes.Node], str]] = {
 }
 
 
+def check_role(file: AgentFile, facts: Mapping[str, Fact]) -> None:
+    """Raises InvalidSettings for all in the body that no facts of these names and kinds could mend."""
+    if file.is_template:
+        _parsed(_environment(), file, facts)
+
+
 def render_role(file: AgentFile, facts: Mapping[str, Fact]) -> str:
     """The body with its facts. Raises InvalidSettings naming the line and what may stand there."""
     if not file.is_template:
         return file.body
-    environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
-    environment.globals.clear()
+    environment = _environment()
+    tree = _parsed(environment, file, facts)
     try:
-        tree = environment.parse(file.body)
-        _check(tree, file, facts, above=file.body_line, loops=0)
         pieces = environment.from_string(tree).generate(**facts)
         return _bounded(pieces, file)
+    except (TemplateError, TypeError, ValueError, RecursionError) as error:
+        raise _unrendered(error, file) from None
+
+
+def _environment() -> ImmutableSandboxedEnvironment:
+    environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
+    environment.globals.clear()
+    return environment
+
+
+def _parsed(
+    environment: ImmutableSandboxedEnvironment, file: AgentFile, facts: Mapping[str, Fact]
+) -> nodes.Template:
+    faults: list[InvalidSettings] = []
+    try:
+        tree = environment.parse(file.body)
+        _check(tree, file, facts, faults, above=file.body_line, loops=0)
     except TemplateSyntaxError as error:
         line = file.body_line + error.lineno - 1
         mend = "Mend it, or put {% raw %} before and {% endraw %} behind what is no template."
         raise refusal(file.where, line, f"can't be read: {str(error.message)[:200]}", mend) from None
-    except (TemplateError, TypeError, ValueError, RecursionError) as error:
-        raise refusal(
-            file.where, None, f"can't be rendered: {str(error)[:200]}", "Mend its {{ }} and {% %}."
-        ) from None
+    except RecursionError as error:
+        raise _unrendered(error, file) from None
+    raise_any(faults)
+    return tree
+
+
+def _unrendered(error: Exception, file: AgentFile) -> InvalidSettings:
+    what = f"can't be rendered: {str(error)[:200]}"
+    return refusal(file.where, None, what, "Mend its {{ }} and {% %}.")
 
 
 def _bounded(pieces: Iterable[str], file: AgentFile) -> str:
@@ -71,22 +99,36 @@ def _bounded(pieces: Iterable[str], file: AgentFile) -> str:
     return "".join(found).strip("\n")
 
 
-def _check(node: nodes.Node, file: AgentFile, facts: Mapping[str, Fact], *, above: int, loops: int) -> None:
-    """Raises InvalidSettings for what the small part does not have. above: the line of what holds it."""
+def _check(
+    node: nodes.Node,
+    file: AgentFile,
+    facts: Mapping[str, Fact],
+    faults: list[InvalidSettings],
+    *,
+    above: int,
+    loops: int,
+) -> None:
+    """Adds to `faults` what the small part does not have. above: the line of what holds it."""
     known_line: int | None = node.lineno  # parts of an expression have none of their own
     line = above if known_line is None else file.body_line + known_line - 1
     if not isinstance(node, _ALLOWED):
         what = _WORDS.get(type(node), type(node).__name__.lower())
-        raise refusal(file.where, line, f"uses {what}", "Use facts, if and for: see docs/agents.md.")
-    if isinstance(node, nodes.Filter | nodes.Test):
-        _check_word(node, file, line)
-    if isinstance(node, nodes.Name) and node.ctx == "load" and node.name not in facts:
-        _check_name(node, file, line, facts, loops=loops)
+        faults.append(refusal(file.where, line, f"uses {what}", "Use facts, if and for: see docs/agents.md."))
+        return
+    with noted(faults):
+        if isinstance(node, nodes.Filter | nodes.Test):
+            _check_word(node, file, line)
+        if isinstance(node, nodes.Name) and node.ctx == "load" and node.name not in facts:
+            _check_name(node, file, line, facts, loops=loops)
     if isinstance(node, nodes.For):
-        _check_loop(node, file, line, facts, loops=loops)
+        try:
+            _check_loop(node, file, line, facts, loops=loops)
+        except InvalidSettings as error:
+            faults.append(error)  # what is in it can't be judged without it
+            return
         loops += 1
     for child in node.iter_child_nodes():
-        _check(child, file, facts, above=line, loops=loops)
+        _check(child, file, facts, faults, above=line, loops=loops)
 
 
 def _check_name(

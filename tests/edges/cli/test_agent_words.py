@@ -198,3 +198,26 @@ def test_a_check_says_as_the_doctor_does_that_a_program_is_not_where_agents_run(
     assert lines[1] == "  ! Its program 'no-such-program' is not where agents run, or can't be run."
     assert lines[1].removeprefix("  ! ") in examined.stdout
     assert lines[2].startswith("    → Mend the command in groups/a/AGENT.md")
+
+
+def test_a_check_finds_all_that_is_wrong_whatever_else_is(home: Path, dovecote: Dovecote) -> None:
+    dovecote("group", "add", "a", "--jid", "console:a")
+    front = "provider: cluade\npermissions: maybe\nmax_turns: 0\nadditional_dirs: [{name: e, path: /etc}]"
+    write(home, "a", f"---\n{front}\n---\nHello {{{{ nobody }}}} and {{{{ group.x }}}}\n")
+
+    checked = dovecote("agent", "check", "a")
+
+    found = [line.removeprefix("  ! ") for line in checked.stdout.splitlines() if line.startswith("  ! ")]
+    assert len(found) == 6
+    for part in ("permissions", "max_turns", "'cluade'", "/etc", "names 'nobody'", "uses an attribute"):
+        assert sum(part in line for line in found) == 1, part
+
+
+def test_a_check_makes_no_second_fault_of_a_first_one(home: Path, dovecote: Dovecote) -> None:
+    dovecote("group", "add", "a", "--jid", "console:a")
+    write(home, "a", "---\nprovder: acp\ncommand: my-agent\n---\nHello.\n")
+
+    checked = dovecote("agent", "check", "a")
+
+    (found,) = [line for line in checked.stdout.splitlines() if line.startswith("  ! ")]
+    assert "line 2 has the field provder" in found
