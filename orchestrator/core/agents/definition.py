@@ -74,10 +74,9 @@ def resolve_definition(
 ) -> Definition:
     """The definition of this group's agent. shared: the file of all groups. extras: judged already.
 
-    Raises InvalidSettings naming of each fault the file, the line, the field, and what it may be; what the
-    files have of faults themselves is not among them.
+    Raises InvalidSettings naming of each fault the file, the line, the field, and what it may be.
     """
-    files, faults = (own, shared), list[InvalidSettings]()
+    files, faults = (own, shared), [*shared.faults, *own.faults]
     tools: tuple[str, ...] = ()
     with noted(faults):
         tools = _tools(files, defaults)
