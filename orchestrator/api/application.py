@@ -15,11 +15,11 @@ from orchestrator.api.body_limit import BodyLimit
 from orchestrator.api.closing import Closing
 from orchestrator.api.credentials import Credentials, operator_only
 from orchestrator.api.gate import Gate, doors_of, peer_of
+from orchestrator.api.json_bodies import JsonBodies
 from orchestrator.api.render_errors import (
     error_body,
     error_headers,
     from_http,
-    from_validation,
     spawn_error_body,
     status_of,
 )
@@ -39,6 +39,7 @@ from orchestrator.api.routes.usage import usage_routes
 from orchestrator.api.routes.workspaces import workspace_routes
 from orchestrator.api.toolsets.lazy import Toolsets
 from orchestrator.api.toolsets.places import TOOLSET_PATHS
+from orchestrator.api.unknown_words import from_request, no_unknown_query
 from orchestrator.api.unread_body import no_unread_body
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import KeyCaller, OperatorCaller
@@ -103,24 +104,22 @@ def make_application(
         openapi_url=None,
         dependencies=[Depends(callers.still_open)],
     )
+    application.add_middleware(JsonBodies, besides=TOOLSET_PATHS)
     application.add_middleware(BodyLimit)
     # Outermost, since it was added last.
     application.add_middleware(Gate, doors=doors_of(services.settings.api))
     application.include_router(health_routes())
     # What a body holds is looked at once it is known who sent it.
-    to_operators = [Depends(callers.managing_caller), Depends(no_unread_body)]
+    to_operators = [Depends(callers.managing_caller), Depends(no_unread_body), Depends(no_unknown_query)]
     for router in _management(services, door, closing, callers):
         application.include_router(router, dependencies=to_operators)
     application.include_router(
         giving_way_routes(give_way, callers.managing_caller), dependencies=to_operators
     )
-    application.include_router(_schema_route(application), dependencies=[Depends(callers.managing_caller)])
-    application.include_router(event_routes(services, callers.program_caller))
-    to_all = [Depends(callers.program_caller), Depends(no_unread_body)]
-    application.include_router(agent_routes(services, closing, callers.program_caller), dependencies=to_all)
-    application.include_router(spawn_routes(services, closing, callers.program_caller))
-    application.include_router(overview_routes(services, callers.program_caller))
-    application.include_router(standing_routes(services, callers.program_caller))
+    application.include_router(_schema_route(application), dependencies=[Depends(callers.program_caller)])
+    to_all = [Depends(callers.program_caller), Depends(no_unread_body), Depends(no_unknown_query)]
+    for router in _of_programs(services, closing, callers):
+        application.include_router(router, dependencies=to_all)
     application.router.routes += event_sockets(services, live, callers.opener)
     application.router.routes += [Route(path, toolsets.at(path)) for path in TOOLSET_PATHS]
     _answer_errors(application)
@@ -144,14 +143,30 @@ def _management(
     )
 
 
+def _of_programs(services: Services, closing: Closing, callers: _Callers) -> tuple[APIRouter, ...]:
+    """Routes for all with a bearer, each of which looks at the scope itself."""
+    return (
+        event_routes(services, callers.program_caller),
+        agent_routes(services, closing, callers.program_caller),
+        spawn_routes(services, closing, callers.program_caller),
+        overview_routes(services, callers.program_caller),
+        standing_routes(services, callers.program_caller),
+    )
+
+
 def _schema_route(application: FastAPI) -> APIRouter:
-    """`/openapi.json`, for those with a bearer."""
+    """`/openapi.json`, for all with a bearer: what a key may not use it may know of."""
     router = APIRouter(include_in_schema=False)
 
     @router.get("/openapi.json")
     async def schema() -> dict[str, Any]:
-        """What routes there are."""
-        return application.openapi()
+        """What routes there are, each with what it does in a sentence."""
+        told = application.openapi()
+        for methods in told["paths"].values():
+            for operation in methods.values():
+                # FastAPI would make it of the function's name.
+                operation["summary"] = " ".join(operation["description"].partition("\n\n")[0].split())
+        return told
 
     return router
 
@@ -165,7 +180,7 @@ def _answer_errors(application: FastAPI) -> None:
 
     @application.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
-        return _answer(request, from_validation(error.errors()))
+        return _answer(request, from_request(request, error.errors()))
 
     @application.exception_handler(HTTPException)
     async def http(request: Request, error: HTTPException) -> JSONResponse:

@@ -36,7 +36,7 @@ class BodyLimit:
         if chunks is None:
             await self._refuse(send)
             return
-        await self._application(scope, _replay(chunks, receive), send)
+        await self._application(scope, replay(chunks, receive), send)
 
     async def _read(self, receive: Receive) -> list[Message] | None:
         """The whole body, which is small; None as soon as it is not."""
@@ -59,7 +59,8 @@ class BodyLimit:
         await send({"type": "http.response.body", "body": body})
 
 
-def _replay(messages: list[Message], receive: Receive) -> Receive:
+def replay(messages: list[Message], receive: Receive) -> Receive:
+    """What hands these on again, then what comes next."""
     waiting = iter(messages)
 
     async def next_message() -> Message:

@@ -47,6 +47,12 @@ STATUS: Final[Mapping[ErrorCode, int]] = {
 }
 """The HTTP status of each code."""
 
+_NO_ROUTE: Final[Mapping[int, str]] = {
+    404: "There is nothing at this path",
+    405: "This path is there, but not for this method",
+}
+_ROUTES: Final = "GET /openapi.json lists the routes with their methods."
+
 
 def status_of(error: DovecoteError) -> int:
     """The HTTP status of an error: a limit that lifts by itself is no fault of the request. Decision X16."""
@@ -93,7 +99,8 @@ def from_http(status: int, detail: str) -> DovecoteError:
     """An error of the HTTP layer itself, such as an unknown path."""
     codes = {404: ErrorCode.NOT_FOUND, 413: ErrorCode.LIMIT_EXCEEDED}
     code = codes.get(status, ErrorCode.INTERNAL_ERROR if status >= 500 else ErrorCode.INVALID_REQUEST)
-    return DovecoteError(f"{detail}.", code=code)
+    suggestion = _ROUTES if status in _NO_ROUTE else None
+    return DovecoteError(f"{_NO_ROUTE.get(status, detail)}.", code=code, suggestion=suggestion)
 
 
 def from_body(status: int, body: object) -> DovecoteError:

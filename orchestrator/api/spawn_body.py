@@ -1,11 +1,13 @@
 """What a spawn asks for in a body over HTTP or in the arguments of a tool: seed 000's spelling, or ours."""
 
-from collections.abc import Mapping
+import contextlib
+import re
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from orchestrator.commands.spawning.spawn_wishes import spec_of
-from orchestrator.contracts.errors import ErrorCode, InvalidRequest
+from orchestrator.contracts.errors import DovecoteError, ErrorCode, InvalidRequest
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.spawns import SpawnSpec, WaitFor
 from orchestrator.contracts.wire.agent_requests import SpawnAgent
@@ -28,14 +30,32 @@ NAMES: Final = (
 )
 """What may be said of a spawn, as seed 000 spells it."""
 _SPELLINGS: Final = {name: camel(name) for name in NAMES if camel(name) != name}
+_IN_CAMEL_CASE: Final = re.compile(rf"(?:SpawnAgent\.)?\b({'|'.join(_SPELLINGS.values())})\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedSpawn:
-    """A spawn and, if the caller named one, its parent."""
+    """A spawn and, if the caller named one, its parent. names: those of its fields, as they were sent."""
 
     spec: SpawnSpec
     parent: AgentId | None
+    names: frozenset[str]
+
+
+@contextlib.contextmanager
+def names_as_sent(names: Collection[str]) -> Iterator[None]:
+    """What is refused within names each field as its sender does, and not as our request files do."""
+    try:
+        yield
+    except DovecoteError as error:
+        error.message = _as_sent(error.message, names)
+        error.suggestion = None if error.suggestion is None else _as_sent(error.suggestion, names)
+        raise
+
+
+def _as_sent(text: str, names: Collection[str]) -> str:
+    ours = {theirs: name for name, theirs in _SPELLINGS.items()}
+    return _IN_CAMEL_CASE.sub(lambda found: found[1] if found[1] in names else ours[found[1]], text)
 
 
 def read_body(raw: bytes) -> AskedSpawn:
@@ -54,6 +74,11 @@ def read_spawn(plain: object) -> AskedSpawn:
     if not isinstance(plain, dict):
         raise InvalidRequest("The body is no JSON object.", suggestion="Send an object with a `task`.")
     _check_names(plain)
+    with names_as_sent(plain.keys()):
+        return _read(plain)
+
+
+def _read(plain: Mapping[str, Any]) -> AskedSpawn:
     fields = {_SPELLINGS.get(str(key), str(key)): value for key, value in plain.items()}
     _check_kinds(fields)
     parent = fields.pop("parentAgentId", None)
@@ -65,7 +90,11 @@ def read_spawn(plain: object) -> AskedSpawn:
         raise InvalidRequest(
             f"The spawn has a wrong field: {error}.", suggestion="Set the field right and send it again."
         ) from None
-    return AskedSpawn(spec=spec_of(request), parent=None if parent is None else AgentId(parent))
+    return AskedSpawn(
+        spec=spec_of(request),
+        parent=None if parent is None else AgentId(parent),
+        names=frozenset(plain),
+    )
 
 
 def _check_names(plain: Mapping[str, Any]) -> None:

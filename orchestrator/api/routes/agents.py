@@ -14,7 +14,7 @@ from orchestrator.commands.agents.agent_views import (
     tree_list,
     tree_view,
 )
-from orchestrator.commands.agents.agent_waits import wait_for_agent
+from orchestrator.commands.agents.agent_waits import is_met, wait_for_agent
 from orchestrator.commands.agents.tokens import token_view
 from orchestrator.commands.running.stopping import stop_agents
 from orchestrator.commands.services import Services
@@ -54,8 +54,13 @@ def agent_routes(
         wait: WaitFor = WaitFor.NONE,
         wait_s: Annotated[float, Query(ge=0, le=MAX_WAIT_S)] = MAX_WAIT_S,
     ) -> Object:
-        """One agent with all of its output, once it is as `wait` wants or after `wait_s`."""
-        return as_metadata(await wait_for_agent(services, caller, AgentId(agent_id), wait, at_most_s=wait_s))
+        """One agent with all of its output, once it is as `wait` wants or after `wait_s`.
+
+        `askAgain` is in the answer, and true, where it was not as wanted by then.
+        """
+        view = await wait_for_agent(services, caller, AgentId(agent_id), wait, at_most_s=wait_s)
+        told = as_metadata(view)
+        return told if is_met(view.status, wait) else {**told, "askAgain": True}
 
     @router.get("/agents/{agent_id}/token")
     async def get_token(caller: Known, agent_id: str) -> Object:
@@ -65,7 +70,7 @@ def agent_routes(
 
     @router.post("/agents/{agent_id}/stop")
     async def post_stop(caller: Known, agent_id: str) -> Object:
-        """Stop it and all below it, and say of each what came of it."""
+        """Stop an agent and all below it, by the id of a tree all of it, and say of each what came of it."""
         check_scope(caller, Scope.STOP)
         return as_cascade(await stop_agents(services, caller, AgentId(agent_id)))
 

@@ -69,17 +69,17 @@ def manage_routes(services: Services, managing_caller: Callable[..., Awaitable[O
 
     @router.get("/groups/{folder}/senders")
     async def get_senders(folder: str) -> SenderRulesView:
-        """Who may set the assistant off there, and what is wrong with the file that says so."""
+        """Who may set the assistant off in a group, and what is wrong with the file that says so."""
         return await show_sender_rules(services, folder)
 
     @router.patch("/groups/{folder}")
     async def patch_group(caller: Known, folder: str, changes: Annotated[dict[str, Any], Body()]) -> Group:
-        """Change some of its settings."""
+        """Change some settings of a group."""
         return await change_group(services, caller, folder, changes)
 
     @router.delete("/groups/{folder}")
     async def delete_group(caller: Known, folder: str) -> Group:
-        """Forget the registration; folder and messages stay."""
+        """Forget that a group is registered; folder and messages stay."""
         return await remove_group(services, caller, folder)
 
     return router

@@ -22,17 +22,17 @@ def proposal_routes(
 
     @router.get("")
     async def get_proposals(count: Annotated[int, Query(ge=1, le=MAX_ROWS)] = 50) -> list[Object]:
-        """What waits, then what is decided; each the newest first."""
+        """Proposals: what waits, then what is decided; each the newest first."""
         return await list_proposals(services, count=count)
 
     @router.post("/{number}/confirm")
     async def post_confirm(caller: Known, number: int) -> Object:
-        """Carry it out; `status` tells whether that worked."""
+        """Carry a proposal out; `status` tells whether that worked."""
         return await confirm_proposal(services, caller, number)
 
     @router.post("/{number}/decline")
     async def post_decline(caller: Known, number: int) -> Object:
-        """Drop it."""
+        """Drop a proposal."""
         return await decline_proposal(services, caller, number)
 
     return router

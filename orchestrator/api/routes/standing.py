@@ -29,7 +29,7 @@ def standing_routes(
 
     @router.get("/metrics", dependencies=[Depends(reader)])
     async def get_metrics() -> Response:
-        """The same in numbers, in the text format of Prometheus."""
+        """What `dovecote status` shows in numbers, in the text format of Prometheus."""
         from orchestrator.api.metrics_page import CONTENT_TYPE, metrics_page
 
         report = await status_report(services)

@@ -85,32 +85,32 @@ def task_routes(services: Services) -> APIRouter:
 
     @router.patch("/{task_id}")
     async def patch_task(task_id: str, body: ChangedTaskBody) -> Object:
-        """Change what is given."""
+        """Change what is given of a task."""
         return await ask_as_operator(services, UpdateTask(task_id=task_id, **body.model_dump()))
 
     @router.get("/{task_id}/runs")
     async def get_runs(task_id: str, count: _Count = 20) -> list[Object]:
-        """Its newest runs, newest first."""
+        """The newest runs of a task, newest first."""
         return await task_history(services, task_id, count=count)
 
     @router.post("/{task_id}/pause")
     async def post_pause(task_id: str) -> Object:
-        """Let it rest."""
+        """Let a task rest."""
         return await ask_as_operator(services, PauseTask(task_id=task_id))
 
     @router.post("/{task_id}/resume")
     async def post_resume(task_id: str) -> Object:
-        """Let it run again."""
+        """Let a task run again."""
         return await ask_as_operator(services, ResumeTask(task_id=task_id))
 
     @router.post("/{task_id}/cancel")
     async def post_cancel(task_id: str) -> Object:
-        """End it for good."""
+        """End a task for good."""
         return await ask_as_operator(services, CancelTask(task_id=task_id))
 
     @router.post("/{task_id}/run")
     async def post_run(task_id: str) -> Object:
-        """Run it now, once."""
+        """Run a task now, once."""
         return await ask_as_operator(services, RunTask(task_id=task_id))
 
     return router

@@ -22,7 +22,7 @@ def usage_routes(services: Services) -> APIRouter:
         days: Annotated[int, Query(ge=1, le=MAX_DAYS)] = 7,
         by: Literal["day", "turn"] = "day",
     ) -> list[Object]:
-        """By day, the oldest first; or by turn, the newest first."""
+        """What was used: by day, the oldest first; or by turn, the newest first."""
         folder = None if group is None else GroupFolder(group)
         look = usage_by_day if by == "day" else usage_by_turn
         return await look(services, folder, days=days)

@@ -35,22 +35,22 @@ def workspace_routes(
 
     @router.get("")
     async def get_workspaces() -> list[Object]:
-        """Those of the settings, then those that were proposed, with what became of each."""
+        """Directories for agents: those of the settings, then what was proposed and what became of each."""
         return await list_workspaces(services)
 
     @router.post("/approve")
     async def post_approve(caller: Known, body: DirectoryBody) -> Object:
-        """Let agents be given it, with all below it."""
+        """Let agents be given a directory, with all below it."""
         return await approve_workspace(services, caller, body.path)
 
     @router.post("/reject")
     async def post_reject(caller: Known, body: DirectoryBody) -> Object:
-        """Let no agent be given it."""
+        """Let no agent be given a directory."""
         return await reject_workspace(services, caller, body.path)
 
     @router.post("/remove")
     async def post_remove(caller: Known, body: DirectoryBody) -> Object:
-        """Forget it."""
+        """Forget a directory."""
         return await remove_workspace(services, caller, body.path)
 
     return router

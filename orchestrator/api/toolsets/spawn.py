@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from orchestrator.api.spawn_body import read_spawn
+from orchestrator.api.spawn_body import names_as_sent, read_spawn
 from orchestrator.api.toolsets.config import CONFIG_SCHEMA, SpawnConfig
 from orchestrator.api.toolsets.serving import Object, ProgramCaller, ServedTool
 from orchestrator.commands.agents.agent_views import agent_views, as_metadata
@@ -115,7 +115,9 @@ class SpawnToolset:
     async def _spawn(self, caller: ProgramCaller, given: Mapping[str, Any]) -> Object:
         check_scope(caller, Scope.SPAWN)
         asked = read_spawn(dict(given))
-        return spawn_response(await spawn_and_wait(self._services, caller, asked.spec, parent=asked.parent))
+        work = spawn_and_wait(self._services, caller, asked.spec, parent=asked.parent)
+        with names_as_sent(asked.names):
+            return spawn_response(await work)
 
     async def _status(self, caller: ProgramCaller, given: Mapping[str, Any]) -> Object:
         agent_id = given.get("agent_id")

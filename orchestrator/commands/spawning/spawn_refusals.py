@@ -1,5 +1,7 @@
 """Why an agent is not started, and what the audit keeps of it. Source: agents.md section 2."""
 
+from typing import Final
+
 from orchestrator.commands.command import Refusal
 from orchestrator.commands.services import Services
 from orchestrator.commands.spawning.spawn_wishes import PreparedSpawn
@@ -12,11 +14,15 @@ from orchestrator.contracts.events import (
     TreeLimitExceeded,
 )
 from orchestrator.contracts.ids import AgentId, TreeId
-from orchestrator.contracts.records.agents import Agent
+from orchestrator.contracts.records.agents import Agent, AgentStatus
 from orchestrator.store import agents, event_log, refused_spawns
 from orchestrator.store.transaction import Transaction
 
-_MAX_ID_CHARS = 128
+_MAX_ID_CHARS: Final = 128
+_OTHER_PARENT: Final = "Start it without a parent, or below an agent that runs."
+_WAIT_FOR_PARENT: Final = (
+    "Wait until that agent runs and ask again, or start it without a parent, or below an agent that runs."
+)
 
 
 def parent_not_found(parent_id: AgentId) -> NotFound:
@@ -24,7 +30,7 @@ def parent_not_found(parent_id: AgentId) -> NotFound:
     return NotFound(
         f"There is no parent agent {parent_id[:_MAX_ID_CHARS]!r}.",
         code=ErrorCode.PARENT_NOT_FOUND,
-        suggestion="See which agents there are with get_agent_status.",
+        suggestion="See which agents there are: get_agent_status, or over HTTP GET /api/v1/agents.",
         details={"parentAgentId": parent_id[:_MAX_ID_CHARS]},
     )
 
@@ -32,10 +38,11 @@ def parent_not_found(parent_id: AgentId) -> NotFound:
 def parent_not_running(parent: Agent, why: str | None = None) -> Conflict:
     """The error for a parent that has ended, is being stopped, or has not begun."""
     said = why or f"is {parent.status.value}"
+    is_to_come = why is None and parent.status in (AgentStatus.PENDING, AgentStatus.STARTING)
     return Conflict(
         f"The parent agent {parent.agent_id} {said}, so it can start no agents.",
         code=ErrorCode.PARENT_NOT_RUNNING,
-        suggestion="Start it without a parent, or below an agent that runs.",
+        suggestion=_WAIT_FOR_PARENT if is_to_come else _OTHER_PARENT,
         details={"parentAgentId": parent.agent_id, "parentStatus": parent.status.value},
     )
 
@@ -54,7 +61,8 @@ def workspace_not_allowed(path: str) -> Forbidden:
     return Forbidden(
         f"The workspace {path!r} is not in the allowlist.",
         code=ErrorCode.WORKSPACE_NOT_ALLOWED,
-        suggestion="Propose it with manage_config; an operator allows it by: dovecote workspace approve PATH",
+        suggestion="Let an operator allow it: dovecote workspace approve PATH "
+        "(the tool manage_config asks him for that).",
         details={"workspacePath": path},
     )
 

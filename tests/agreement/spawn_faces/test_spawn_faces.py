@@ -1,6 +1,7 @@
 """One operation, four faces: box, the agent's own socket, HTTP, MCP. Source: agents.md section 1."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -86,11 +87,18 @@ async def test_a_refusal_has_one_code_and_one_sentence_by_every_face(bench: Spaw
     assert await bench.desk.run(lambda tx: tx.all("SELECT 1 FROM spawns")) == []
 
 
+def _in_camel_case(sentence: object) -> str:
+    return re.sub(r"_([a-z])", lambda found: found[1].upper(), str(sentence))
+
+
 def check_refusals(outcomes: Mapping[str, Outcome], status: int) -> None:
-    """The same sentence by every face, in the shape of `SpawnErrorResponse` where it is HTTP."""
-    sentence = str(outcomes["box"].told["error"])
+    """The same sentence by every face, in the shape of `SpawnErrorResponse` where it is HTTP.
+
+    Each names a field as it is spelled there: in camelCase in a box.
+    """
+    sentence = _in_camel_case(outcomes["box"].told["error"])
     for name, each in outcomes.items():
-        assert str(each.told["error"]).startswith(sentence), (name, each.told)
+        assert _in_camel_case(each.told["error"]).startswith(sentence), (name, each.told)
         assert each.told.get("quota_info") == outcomes["box"].told.get("quota_info"), name
         if name in {"agent", "http"}:
             assert each.status == status, name

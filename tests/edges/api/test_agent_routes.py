@@ -58,7 +58,8 @@ async def test_a_result_can_be_fetched_later_and_waited_for(
         await faces.end(child)
         late = (await asking).json()
 
-    assert (soon["status"], soon["lifecycle"]) == ("running", "pending")
+    assert (soon["status"], soon["lifecycle"], soon["askAgain"]) == ("running", "pending", True)
+    assert "askAgain" not in late
     assert (late["status"], late["output"], late["exitCode"]) == ("completed", "four doves\n\nand a crow", 0)
 
 

@@ -49,6 +49,22 @@ def shape(answer: httpx.Response) -> tuple[int, str]:
     return answer.status_code, told["code"]
 
 
+async def test_a_refusal_names_a_field_as_it_was_sent(faces: Faces) -> None:
+    bodies: list[tuple[dict[str, object], str]] = [
+        ({"timeout_ms": 0}, "timeout_ms is 0"),
+        ({"timeoutMs": 0}, "timeoutMs is 0"),
+        ({"timeout_ms": 0.5}, "timeout_ms is"),
+        ({"writable_paths": 5}, "wrong field: writable_paths:"),
+        ({"writablePaths": 5}, "wrong field: writablePaths:"),
+        ({"on_parent_exit": "x"}, "Set on_parent_exit right"),
+        ({"idempotency_key": ""}, "idempotency_key is not"),
+    ]
+    for body, words in bodies:
+        told = (await post(faces.socket, {"task": "count the doves", **body})).json()["error"]
+
+        assert words in told
+
+
 async def test_fp8_a_body_that_is_none_has_the_code_of_its_fault(faces: Faces) -> None:
     bodies: list[tuple[bytes, str]] = [
         (b"", "INVALID_REQUEST"),

@@ -1,0 +1,51 @@
+"""A word of a query or a body that a route does not know is refused by name: who sends it means something."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fastapi import Request
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
+
+from orchestrator.api.render_errors import from_validation
+from orchestrator.contracts.errors import InvalidRequest
+from orchestrator.contracts.wire.field_names import unknown_field
+
+
+async def no_unknown_query(request: Request) -> None:
+    """Each word behind the `?` is one that the route takes. Raises InvalidRequest."""
+    route = request.scope.get("route")
+    known = [each.alias for each in route.dependant.query_params] if isinstance(route, APIRoute) else []
+    fault = unknown_field(list(request.query_params), known)
+    if fault is not None:
+        raise InvalidRequest(f"The query has a wrong word: {fault}.", suggestion=_takes(known))
+
+
+def from_request(request: Request, faults: Sequence[Mapping[str, Any]]) -> InvalidRequest:
+    """The first fault that validation found in a request, with what its route takes."""
+    place = tuple(faults[0]["loc"])
+    fields = _body_fields(request)
+    if place == ("body",):
+        return InvalidRequest(
+            "The body is missing, or no JSON object.", suggestion=_takes(fields), details={"field": "body"}
+        )
+    if faults[0]["type"] == "extra_forbidden" and len(place) == 2:
+        fault = unknown_field([str(place[1])], fields)
+        details = {"field": str(place[1])}
+        return InvalidRequest(
+            f"The body has a wrong field: {fault}.", suggestion=_takes(fields), details=details
+        )
+    return from_validation(faults)
+
+
+def _body_fields(request: Request) -> list[str]:
+    route = request.scope.get("route")
+    body = route.body_field if isinstance(route, APIRoute) else None
+    model = None if body is None else body.field_info.annotation
+    if not (isinstance(model, type) and issubclass(model, BaseModel)):
+        return []
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _takes(known: Sequence[str]) -> str:
+    return f"It takes: {', '.join(known)}." if known else "It takes none."
