@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from orchestrator.cli.client import ApiClient, not_running
 from orchestrator.cli.events import event_line
-from orchestrator.cli.home import Home, open_home
+from orchestrator.cli.home import Home, open_home_to_ask
 from orchestrator.cli.output import put
 from orchestrator.cli.place import ask_or_look, open_place
 from orchestrator.cli.table import columns
@@ -38,7 +38,7 @@ _PAST: Final = "No orchestrator runs here: these are the last known states. Star
 
 def list_agents(home_option: Path | None, *, ended: bool, as_json: bool) -> None:
     """One line an agent. ended: also those that ended within a day."""
-    trees = asyncio.run(_overview(open_home(home_option), ended_within_s=DAY_S if ended else 0))
+    trees = asyncio.run(_overview(open_home_to_ask(home_option), ended_within_s=DAY_S if ended else 0))
     trees = live_first(trees)
     agents = [agent for tree in trees for agent in tree["agents"] if ended or agent["activity"] != "none"]
     if as_json:
@@ -54,7 +54,7 @@ def list_agents(home_option: Path | None, *, ended: bool, as_json: bool) -> None
 
 def show_trees(home_option: Path | None, tree_id: str | None, *, as_json: bool) -> None:
     """Each tree with its agents below each other; all of a day, or one. Raises NotFound."""
-    trees = asyncio.run(_overview(open_home(home_option), ended_within_s=DAY_S))
+    trees = asyncio.run(_overview(open_home_to_ask(home_option), ended_within_s=DAY_S))
     if tree_id is not None:
         trees = [tree for tree in trees if tree_id == tree["treeId"] or _holds(tree, tree_id)]
         if not trees:
@@ -73,7 +73,7 @@ def show_trees(home_option: Path | None, tree_id: str | None, *, as_json: bool) 
 
 def show_agent(home_option: Path | None, agent_id: str, *, as_json: bool) -> None:
     """All that is known of one agent. Raises NotFound."""
-    agent = asyncio.run(_agent(open_home(home_option), agent_id))
+    agent = asyncio.run(_agent(open_home_to_ask(home_option), agent_id))
     if as_json:
         print(json.dumps(agent, indent=2))
         return
@@ -92,12 +92,12 @@ def show_log(home_option: Path | None, agent_id: str, *, follow: bool, as_json: 
     agent_id: or the id of a tree, for all of it.
     """
     with contextlib.suppress(KeyboardInterrupt):  # how a reader ends what he follows
-        asyncio.run(_log(open_home(home_option), agent_id, follow=follow, as_json=as_json))
+        asyncio.run(_log(open_home_to_ask(home_option), agent_id, follow=follow, as_json=as_json))
 
 
 def stop_agent(home_option: Path | None, agent_id: str) -> int:
     """Stop it and all below it, and say of each what came of it; 1 if one could not be stopped."""
-    outcome = asyncio.run(_stop(open_home(home_option), agent_id))
+    outcome = asyncio.run(_stop(open_home_to_ask(home_option), agent_id))
     errors = {failed["agentId"]: failed["error"] for failed in outcome["failed"]}
     for each in outcome["outcomes"]:
         print(f"{each['agentId']}  {_outcome_in_words(each, errors.get(each['agentId']))}")

@@ -96,8 +96,16 @@ def _settings(paths: Paths) -> tuple[Settings, list[Finding]]:
     try:
         loaded = load_settings_here(paths.home)
     except DovecoteError as error:
-        return Settings(), [broken("settings", error.message, error.suggestion)]
+        return Settings(), _unloaded(error)
     return loaded.settings, [_loaded(loaded), _timezone(loaded), *_language(loaded.settings)]
+
+
+def _unloaded(error: DovecoteError) -> list[Finding]:
+    """One finding a fault."""
+    faults = error.details.get("faults")
+    if not isinstance(faults, list):
+        return [broken("settings", error.message, error.suggestion)]
+    return [broken("settings", each["message"], each["suggestion"]) for each in faults]
 
 
 def _loaded(loaded: LoadedSettings) -> Finding:

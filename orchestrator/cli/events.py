@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from orchestrator.cli.client import ApiClient, not_running
-from orchestrator.cli.home import Home, open_home
+from orchestrator.cli.home import Home, open_home_to_ask
 from orchestrator.cli.output import put
 from orchestrator.cli.place import open_place
 from orchestrator.commands.agents.event_views import ALL_EVENTS, flat, newest_page, wait_for_events
@@ -36,7 +36,7 @@ class Wanted:
 
 def show_events(home_option: Path | None, wanted: Wanted, *, follow: bool, as_json: bool) -> None:
     """One line an event, the newest last; with `follow` until interrupted. Raises DovecoteError."""
-    home = open_home(home_option)
+    home = open_home_to_ask(home_option)
     pages = _follow(home, wanted) if follow else _once(home, wanted)
     with contextlib.suppress(KeyboardInterrupt):  # how a reader ends what he follows
         asyncio.run(_print(pages, as_json=as_json))

@@ -5,10 +5,12 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from orchestrator.contracts.errors import InvalidSettings
 from orchestrator.core.wording import CATALOGUES, knows_language
 from orchestrator.paths import Paths
 from orchestrator.settings.loading import LoadedSettings, home_here, load_settings_here
 from orchestrator.settings.tree import Settings
+from orchestrator.store.instance_lock import holder_pid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +38,18 @@ def open_home(option: Path | None) -> Home:
     for warning in home.warnings:
         print(f"Warning: {warning}", file=sys.stderr)
     return home
+
+
+def open_home_to_ask(option: Path | None) -> Home:
+    """As `open_home`, to ask whoever runs there: settings that can't be used are for the next start."""
+    try:
+        return open_home(option)
+    except InvalidSettings:
+        paths = Paths(home=home_here(option))
+        if holder_pid(paths.lock) is None:
+            raise
+        print("Warning: the next start would fail: see dovecote config.", file=sys.stderr)
+        return Home(paths=paths, loaded=LoadedSettings(home=paths.home, settings=Settings()))
 
 
 def make_home(home: Home) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from orchestrator.cli.client import ApiClient, not_running
-from orchestrator.cli.home import Home, open_home
+from orchestrator.cli.home import Home, open_home_to_ask
 from orchestrator.cli.place import ask_or_look, open_place
 from orchestrator.commands.decisions import list_proposals
 from orchestrator.contracts.errors import DovecoteError, ErrorCode
@@ -19,7 +19,7 @@ Object = Mapping[str, Any]
 
 def list_all(home_option: Path | None, *, every: bool, count: int, as_json: bool) -> None:
     """Each with its effect, what waits first. every: decided ones too."""
-    found = asyncio.run(_found(open_home(home_option), count))
+    found = asyncio.run(_found(open_home_to_ask(home_option), count))
     shown = [each for each in found if every or each["status"] == ProposalStatus.OPEN]
     if as_json:
         print(json.dumps(shown, indent=2))
@@ -39,7 +39,7 @@ def decide(
     home_option: Path | None, number: int, answer: Literal["confirm", "decline"], *, as_json: bool
 ) -> None:
     """Say yes or no, and what came of it. Raises DovecoteError where it could not be done."""
-    proposal = asyncio.run(_decided(open_home(home_option), number, answer))
+    proposal = asyncio.run(_decided(open_home_to_ask(home_option), number, answer))
     if as_json:
         print(json.dumps(proposal, indent=2))
     elif proposal["status"] != ProposalStatus.FAILED:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from orchestrator.cli.home import open_home
+from orchestrator.cli.home import open_home_to_ask
 from orchestrator.cli.place import ask_or_look
 from orchestrator.cli.table import columns
 from orchestrator.commands.operator_requests import recent_messages, refused_requests
@@ -22,7 +22,7 @@ def show_messages(home_option: Path | None, *, chat: str | None, count: int, as_
     wanted = {"count": str(count)} | ({} if chat is None else {"chat": chat})
     found: Rows = asyncio.run(
         ask_or_look(
-            open_home(home_option),
+            open_home_to_ask(home_option),
             lambda client: client.call("GET", "/api/v1/messages", query=wanted),
             lambda services: recent_messages(services, None if chat is None else Jid(chat), count=count),
             nothing=[],
@@ -41,7 +41,7 @@ def show_messages(home_option: Path | None, *, chat: str | None, count: int, as_
 
 def show_errors(home_option: Path | None, *, box: str | None, count: int, as_json: bool) -> None:
     """Each refused request with its reason, the newest first."""
-    home = open_home(home_option)
+    home = open_home_to_ask(home_option)
     wanted = {"count": str(count)} | ({} if box is None else {"box": box})
     found: Rows = asyncio.run(
         ask_or_look(

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from orchestrator.app.parts import SystemClock
 from orchestrator.cli.client import ApiClient
-from orchestrator.cli.home import Home, open_home
+from orchestrator.cli.home import Home, open_home_to_ask
 from orchestrator.cli.place import ask_or_look
 from orchestrator.cli.status_lines import Place, status_lines
 from orchestrator.commands.standing import StatusReport, status_report
@@ -22,7 +22,7 @@ _REPORT: Final = TypeAdapter(StatusReport)
 
 def show_status(home_option: Path | None, *, as_json: bool) -> None:
     """Print it."""
-    home = open_home(home_option)
+    home = open_home_to_ask(home_option)
     pid = holder_pid(home.paths.lock)
     report = asyncio.run(report_of(home))
     if as_json:

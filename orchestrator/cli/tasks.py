@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol, TypeVar
 from urllib.parse import quote
 
 from orchestrator.cli.client import ApiClient, not_running
-from orchestrator.cli.home import Home, open_home
+from orchestrator.cli.home import Home, open_home_to_ask
 from orchestrator.cli.place import open_place
 from orchestrator.cli.table import columns
 from orchestrator.commands.operator_requests import ask_as_operator, show_task, task_history
@@ -160,7 +160,7 @@ class NoTasks:
 
 def list_all(home_option: Path | None, *, group: str | None, as_json: bool) -> None:
     """One line a task that is active or paused."""
-    found = _at_desk(open_home(home_option), lambda desk: desk.list_all(group))
+    found = _at_desk(open_home_to_ask(home_option), lambda desk: desk.list_all(group))
     if as_json:
         _print_json(found)
     elif not found:
@@ -176,7 +176,7 @@ def list_all(home_option: Path | None, *, group: str | None, as_json: bool) -> N
 
 def show(home_option: Path | None, task_id: str, *, as_json: bool) -> None:
     """Everything about one task."""
-    task = _at_desk(open_home(home_option), lambda desk: desk.show(task_id))
+    task = _at_desk(open_home_to_ask(home_option), lambda desk: desk.show(task_id))
     if as_json:
         _print_json(task)
         return
@@ -187,7 +187,7 @@ def show(home_option: Path | None, task_id: str, *, as_json: bool) -> None:
 
 def history(home_option: Path | None, task_id: str, *, count: int, as_json: bool) -> None:
     """One line a run, the newest first."""
-    runs = _at_desk(open_home(home_option), lambda desk: desk.history(task_id, count=count))
+    runs = _at_desk(open_home_to_ask(home_option), lambda desk: desk.history(task_id, count=count))
     if as_json:
         _print_json(runs)
     elif not runs:
@@ -209,7 +209,7 @@ def history(home_option: Path | None, task_id: str, *, count: int, as_json: bool
 
 def add(home_option: Path | None, new: ScheduleTask, *, as_json: bool) -> None:
     """Schedule a prompt and say when it runs."""
-    task = _at_desk(open_home(home_option), lambda desk: desk.add(new))
+    task = _at_desk(open_home_to_ask(home_option), lambda desk: desk.add(new))
     if as_json:
         _print_json(task)
     else:
@@ -218,7 +218,7 @@ def add(home_option: Path | None, new: ScheduleTask, *, as_json: bool) -> None:
 
 def take(home_option: Path | None, step: Step, *, as_json: bool) -> None:
     """Pause, resume, cancel or run a task and say how it stands."""
-    answer = _at_desk(open_home(home_option), lambda desk: desk.take(step))
+    answer = _at_desk(open_home_to_ask(home_option), lambda desk: desk.take(step))
     if as_json:
         _print_json(answer)
     elif isinstance(step, RunTask):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator.cli.agent_trees import Plain, fetch_overview
 from orchestrator.cli.client import ApiClient, NotRunning, not_running, running_client
-from orchestrator.cli.home import open_home
+from orchestrator.cli.home import open_home_to_ask
 from orchestrator.cli.output import put
 from orchestrator.cli.tree_lines import tree_lines, tree_rows
 from orchestrator.paths import Paths
@@ -25,7 +25,7 @@ _BAD: Final = frozenset({"failed", "timed out", "lost"})
 
 def run_top(home_option: Path | None, *, every_s: float, ended_within_s: float) -> None:
     """Show it until interrupted. Raises NotRunning."""
-    home = open_home(home_option)
+    home = open_home_to_ask(home_option)
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(_show(home.paths, every_s=every_s, ended_within_s=ended_within_s))
 

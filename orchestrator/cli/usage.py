@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from orchestrator.cli.home import Home, open_home
+from orchestrator.cli.home import Home, open_home_to_ask
 from orchestrator.cli.place import ask_or_look
 from orchestrator.cli.table import columns
 from orchestrator.commands.usage.usage_report import usage_by_day, usage_by_turn
@@ -19,7 +19,7 @@ def show_usage(
     home_option: Path | None, *, group: str | None, days: int, by_turn: bool, as_json: bool
 ) -> None:
     """A table, or all that is known as JSON."""
-    found = asyncio.run(_found(open_home(home_option), group, days=days, by_turn=by_turn))
+    found = asyncio.run(_found(open_home_to_ask(home_option), group, days=days, by_turn=by_turn))
     if as_json:
         print(json.dumps(found, indent=2))
     elif not found:

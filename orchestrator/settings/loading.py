@@ -241,19 +241,31 @@ def _nested(given: Mapping[str, Given]) -> dict[str, Any]:
 
 
 def _refusal(error: ValidationError, given: Mapping[str, Given]) -> InvalidSettings:
-    """The first fault as a sentence; the others are counted, since one often causes another."""
-    faults = error.errors(include_url=False)
-    first = faults[0]
+    """All faults, each setting once: a sentence, or one a line."""
+    told: dict[str, InvalidSettings] = {}
+    for fault in error.errors(include_url=False):
+        one = _one_refusal(fault, given)
+        told.setdefault(str(one.details["setting"]), one)
+    first, *others = told.values()
+    if not others:
+        return first
+    faults = [{"message": each.message, "suggestion": each.suggestion} for each in told.values()]
+    return InvalidSettings(
+        "\n".join([f"{len(faults)} settings are wrong:", *(f"  {each}" for each in told.values())]),
+        details={**first.details, "faults": faults},
+    )
+
+
+def _one_refusal(first: ErrorDetails, given: Mapping[str, Given]) -> InvalidSettings:
     key = ".".join(str(part) for part in first["loc"][:2])
     if key not in given:
         key = next((longer for longer in given if longer.startswith(f"{key}.")), key)
     each = given.get(key)
     where = f" ({each.origin})" if each else ""
-    more = f" {len(faults) - 1} more like this." if len(faults) > 1 else ""
     message, suggestion = _sentence(key, first, where)
     note = f" {each.unit_note}" if each and each.unit_note else ""
     return InvalidSettings(
-        message + note + more,
+        message + note,
         suggestion=suggestion,
         details={"setting": key, "origin": each.origin if each else None},
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.cli.alert_checks import check_alerts, check_voice
-from orchestrator.cli.doctor import without_doctor
+from orchestrator.cli.doctor import examine, without_doctor
 from orchestrator.cli.findings import Finding, Health, Patient
 from orchestrator.cli.place_checks import check_directories, check_disk, check_lock, check_log
 from orchestrator.cli.store_checks import check_files, check_groups, check_senders, check_store
@@ -305,3 +305,13 @@ def test_a_program_for_voice_messages_that_is_not_there_is_named(
 
     assert finding.health is health
     assert health is Health.OK or "/nowhere/whisper" in finding.why
+
+
+def test_each_wrong_setting_is_a_finding_with_what_mends_it(home: Path) -> None:
+    (home / "dovecote.toml").write_text('[agent]\nrunner = "proces"\n[queue]\nmax_running = 0\n')
+
+    found = [each for each in examine(home) if each.what == "settings"]
+
+    assert [each.health for each in found] == [Health.FAILURE, Health.FAILURE]
+    assert {"line 2" in each.why for each in found} == {True, False}
+    assert all(each.mend and "remove it for the default" in each.mend for each in found)

@@ -236,3 +236,17 @@ def test_a_device_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(InvalidSettings, match="a device"):
         load_settings(tmp_path, {})
+
+
+def test_all_wrong_settings_are_told_one_a_line_each_with_line_and_range(tmp_path: Path) -> None:
+    write(tmp_path, '[agent]\nrunner = "proces"\n[queue]\nmax_running = 0\n[foo]\nx = 1\n')
+
+    with pytest.raises(InvalidSettings) as refused:
+        load_settings(tmp_path, {})
+
+    lines = refused.value.message.splitlines()
+    assert lines[0] == "3 settings are wrong:"
+    told = {line.partition("(")[2].partition(")")[0]: line for line in lines[1:]}
+    assert set(told) == {f"dovecote.toml line {line}" for line in (2, 4, 6)}
+    assert "auto | docker | bubblewrap | process" in told["dovecote.toml line 2"]
+    assert "from 1 to 200" in told["dovecote.toml line 4"]
