@@ -13,6 +13,7 @@ from urllib.parse import quote
 from orchestrator.cli.client import ApiClient, not_running
 from orchestrator.cli.events import event_line
 from orchestrator.cli.home import Home, open_home_to_ask
+from orchestrator.cli.labels import labelled
 from orchestrator.cli.output import put
 from orchestrator.cli.place import ask_or_look, open_place
 from orchestrator.cli.table import columns
@@ -78,12 +79,7 @@ def show_agent(home_option: Path | None, agent_id: str, *, as_json: bool) -> Non
         print(json.dumps(agent, indent=2))
         return
     _say_if_past([agent])
-    for name, value in agent.items():
-        if value in (None, [], ""):
-            continue
-        shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        first, *further = clean_text(shown).split("\n")
-        print(f"{name:<15} {first}", *(f"{'':<15} {line}" for line in further), sep="\n")
+    print("\n".join(labelled(agent)))
 
 
 def show_log(home_option: Path | None, agent_id: str, *, follow: bool, as_json: bool) -> None:

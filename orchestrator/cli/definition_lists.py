@@ -11,6 +11,7 @@ from orchestrator.cli.agent_checks import look_at_agents
 from orchestrator.cli.findings import Patient
 from orchestrator.cli.groups import GroupDesk, at_desk
 from orchestrator.cli.home import Home, open_home
+from orchestrator.cli.labels import labelled
 from orchestrator.cli.table import columns
 from orchestrator.commands.setup.agent_checks import (
     AgentView,
@@ -69,13 +70,8 @@ def _lines(view: AgentView, *, with_instructions: bool) -> list[str]:
     for trouble in view.troubles:
         sign = "!" if trouble.is_fatal else "?"
         lines += [f"  {sign} {clean_text(trouble.what)}", f"    → {clean_text(trouble.mend)}"]
-    for name, value in view.fields.items():
-        if value not in (None, [], {}):
-            shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            lines.append(f"  {name:<15} {clean_text(shown)}")
-    lines += [
-        f"  {'credential':<15} {each.name}: {each.state} ({each.secret_ref})" for each in view.credentials
-    ]
+    credentials = [f"{each.name}: {each.state} ({each.secret_ref})" for each in view.credentials]
+    lines += [f"  {line}" for line in labelled({**view.fields, "credential": "\n".join(credentials)})]
     if with_instructions and view.instructions:
         lines += ["  instructions", *(f"    {line}" for line in clean_text(view.instructions).split("\n"))]
     return lines

@@ -16,6 +16,7 @@ from orchestrator.contracts.seams import AgentHandle
 from orchestrator.contracts.wire.container_io import PROTOCOL, Ready, TurnEnded
 from orchestrator.contracts.wire.framing import OutputReader
 from orchestrator.core.agents.rights import permissions_of_root
+from orchestrator.core.agents.unstartable import how_to_mend_start
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AGENT, AgentEventKind
 from orchestrator.engine.adoption import Adopted, says_ready
@@ -238,16 +239,19 @@ class AgentRun:
             last_words = " / ".join(self._agent_log.tail[-3:])
             raise StartFailed(
                 f"The agent of group {self.state.group.folder!r} ended before it was ready. {last_words}",
-                suggestion="Build its image again: dovecote image build",
+                suggestion=self._how_to_mend_start(),
             )
         spoken = self._ready.result().protocol
         if spoken != PROTOCOL:
             raise StartFailed(
                 f"The agent speaks protocol {spoken}, this Dovecote speaks {PROTOCOL}.",
-                suggestion="Build its image again: dovecote image build",
+                suggestion=self._how_to_mend_start(),
             )
         self._services.checkpoints.reached("agent.ready")
         return self._ready.result()
+
+    def _how_to_mend_start(self) -> str:
+        return how_to_mend_start(self.state.parts.runner.name, log=self.state.log_name)
 
     async def _read(self, handle: AgentHandle, collector: TurnCollector | LegacyCollector) -> None:
         """Take its output in order until the end."""
@@ -364,4 +368,7 @@ class AgentRun:
 
     def _note_failed_start(self, error: DovecoteError) -> None:
         self.state.failed_start = error.message
+        if self.state.stop_cause is DeathCause.STOPPED:
+            self.state.log.info("agent.stopped_early")  # it was to end before it was ready
+            return
         self.state.log.error("agent.not_started", error=error.message, suggestion=error.suggestion)

@@ -20,6 +20,13 @@ _PLACES: Final = {
 }
 
 
+def how_to_mend_start(runner: str, *, log: str) -> str:
+    """What an operator can do about agents that end before they are ready. log: of their last words."""
+    if runner == "docker":
+        return "Build its image again: dovecote image build"
+    return f"See what it said in data/logs/agents/{log}, and: dovecote doctor"
+
+
 def program_of(command: str) -> str | None:
     """The program that a command starts; None of an empty one."""
     words = shlex.split(command)

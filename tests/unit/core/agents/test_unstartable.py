@@ -2,7 +2,12 @@
 
 import pytest
 
-from orchestrator.core.agents.unstartable import UNSTARTABLE, missing_program, why_unstartable
+from orchestrator.core.agents.unstartable import (
+    UNSTARTABLE,
+    how_to_mend_start,
+    missing_program,
+    why_unstartable,
+)
 from tests.unit.core.agents.test_definition import resolve
 
 
@@ -40,3 +45,11 @@ def test_where_nobody_knows_more_the_doctor_and_the_log_are_named(code: str) -> 
 
     assert "dovecote doctor" in said
     assert "agents/garden.log" in said
+
+
+@pytest.mark.parametrize(("runner", "part"), [("docker", "image build"), ("bubblewrap", "agents/a.log")])
+def test_what_mends_an_agent_that_is_never_ready_fits_its_runner(runner: str, part: str) -> None:
+    said = how_to_mend_start(runner, log="a.log")
+
+    assert part in said
+    assert ("image build" in said) is (runner == "docker")
