@@ -26,6 +26,7 @@ from orchestrator.contracts.errors import DovecoteError, ErrorCode, InvalidReque
 from orchestrator.contracts.ids import TreeId
 from orchestrator.contracts.live_events import Gap, Item, Subscriber
 from orchestrator.contracts.wire.codec import WireError, parse_json
+from orchestrator.contracts.wire.field_names import unknown_field
 from orchestrator.core.events import with_holes
 from orchestrator.core.rate_limit import Bucket, take
 
@@ -36,6 +37,7 @@ IsKnown = Callable[[], Awaitable[bool]]
 ALL: Final = "*"
 MAX_WATCHED: Final = 1_000
 """Trees that one reader may watch one by one."""
+_FIELDS: Final = ("type", "treeId", "since")
 MAX_BUFFERED_EVENTS: Final = 1_000
 _PAGE: Final = 500
 _PER_MINUTE: Final = 300.0
@@ -160,6 +162,7 @@ class EventSocket:
                     f"type: {str(asked.get('type'))[:40]!r} is not known.",
                     suggestion=f"Send one of {', '.join(self._answers)}.",
                 )
+            _check_names(asked)
             await answer(asked)
         except DovecoteError as error:
             plain = {"type": "error", "error": error.message, "code": error.code.value}
@@ -250,6 +253,15 @@ def _parsed(text: str | bytes) -> Mapping[str, Any] | DovecoteError:
     except WireError as error:
         return InvalidRequest(f"The message is {error}.")
     return plain if isinstance(plain, dict) else InvalidRequest("The message is no JSON object.")
+
+
+def _check_names(asked: Mapping[str, Any]) -> None:
+    """Each field is known: one that is misspelled would be passed over. Raises InvalidRequest."""
+    fault = unknown_field(asked, _FIELDS)
+    if fault is not None:
+        raise InvalidRequest(
+            f"The message has a wrong field: {fault}.", suggestion=f"It takes: {', '.join(_FIELDS)}."
+        )
 
 
 def _number(asked: Mapping[str, Any], name: str) -> int | None:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -34,18 +35,18 @@ _STOP_WITHIN_S: Final = 330.0
 _WAIT_S: Final = 20.0
 _ENDS: Final = ("agent.completed", "agent.failed", "agent.terminated")
 _BEGINS: Final = ("spawn.nested", "agent.started")
-_PAST: Final = "No orchestrator runs here: these are the last known states. Start one: dovecote serve"
+PAST: Final = "No orchestrator runs here: these are the last known states. Start one: dovecote serve"
 
 
 def list_agents(home_option: Path | None, *, ended: bool, as_json: bool) -> None:
     """One line an agent. ended: also those that ended within a day."""
-    trees = asyncio.run(_overview(open_home_to_ask(home_option), ended_within_s=DAY_S if ended else 0))
+    trees = asyncio.run(overview_at(open_home_to_ask(home_option), ended_within_s=DAY_S if ended else 0))
     trees = live_first(trees)
     agents = [agent for tree in trees for agent in tree["agents"] if ended or agent["activity"] != "none"]
     if as_json:
         print(json.dumps(agents, indent=2))
     elif not agents:
-        print("No agents." if ended else "No agent is running. Ended ones: dovecote agent list --ended")
+        print("No agents." if ended else "No agent is running. With ended ones: dovecote agent list --ended")
     else:
         _say_if_past(agents)
         heads = ("AGENT", "STATUS", "GROUP", "PROVIDER", "ELAPSED", "TREE", "TASK")
@@ -55,7 +56,7 @@ def list_agents(home_option: Path | None, *, ended: bool, as_json: bool) -> None
 
 def show_trees(home_option: Path | None, tree_id: str | None, *, as_json: bool) -> None:
     """Each tree with its agents below each other; all of a day, or one. Raises NotFound."""
-    trees = asyncio.run(_overview(open_home_to_ask(home_option), ended_within_s=DAY_S))
+    trees = asyncio.run(overview_at(open_home_to_ask(home_option), ended_within_s=DAY_S))
     if tree_id is not None:
         trees = [tree for tree in trees if tree_id == tree["treeId"] or _holds(tree, tree_id)]
         if not trees:
@@ -69,7 +70,7 @@ def show_trees(home_option: Path | None, tree_id: str | None, *, as_json: bool) 
         print("No trees.")
     else:
         _say_if_past(trees)
-        print("\n".join(tree_lines(trees, width=_width())))
+        print("\n".join(tree_lines(trees, width=shown_width())))
 
 
 def show_agent(home_option: Path | None, agent_id: str, *, as_json: bool) -> None:
@@ -113,12 +114,13 @@ def _outcome_in_words(each: Plain, error: object) -> str:
 def _say_if_past(shown: Sequence[Plain]) -> None:
     """Nobody minds what the store says of agents while no orchestrator runs."""
     if not all(each["orchestratorRuns"] for each in shown):
-        print(_PAST)
+        print(PAST)
 
 
-def _width() -> int | None:
-    """Of the terminal, None where there is none."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+def shown_width() -> int | None:
+    """Of the terminal, or what COLUMNS says; None where there is neither."""
+    is_bounded = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return shutil.get_terminal_size().columns if is_bounded else None
 
 
 def _row(agent: Plain) -> tuple[str, ...]:
@@ -138,7 +140,7 @@ def _holds(tree: Plain, agent_id: str) -> bool:
     return any(agent["id"] == agent_id for agent in tree["agents"])
 
 
-async def _overview(home: Home, *, ended_within_s: float) -> Sequence[Plain]:
+async def overview_at(home: Home, *, ended_within_s: float) -> Sequence[Plain]:
     """The trees, each and each agent with `orchestratorRuns`: whether what is said of them is so now."""
 
     async def ask(client: ApiClient) -> Sequence[Plain]:

@@ -61,6 +61,10 @@ def _said(event: Plain) -> str:
             return f"{total} of {most} agents"
         case {"totalAgents": total}:
             return f"{total} agents"
+        case {"type": "spawn.parent_not_found", "parentAgentId": parent}:
+            return f"there is no parent {clean_name(str(parent))}; who asked: dovecote errors"
+        case {"parentAgentId": parent, "parentStatus": status}:
+            return f"the parent {clean_name(str(parent))} is {status}; who asked: dovecote errors"
         case {"terminatedCount": count, "reason": reason}:
             return f"{reason}, {count} agents"
     words = [clean_name(str(event[name])) for name in _SAYING if event.get(name)]

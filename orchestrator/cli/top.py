@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.cli.agent_trees import Plain, fetch_overview
+from orchestrator.cli.agent_trees import PAST, Plain, fetch_overview, overview_at, shown_width
 from orchestrator.cli.client import ApiClient, NotRunning, not_running, running_client
-from orchestrator.cli.home import open_home_to_ask
+from orchestrator.cli.home import Home, open_home_to_ask
 from orchestrator.cli.output import put
 from orchestrator.cli.tree_lines import tree_lines, tree_rows
 from orchestrator.paths import Paths
@@ -24,20 +24,25 @@ _BAD: Final = frozenset({"failed", "timed out", "lost"})
 
 
 def run_top(home_option: Path | None, *, every_s: float, ended_within_s: float) -> None:
-    """Show it until interrupted. Raises NotRunning."""
+    """Show it until interrupted; what is known last where no orchestrator runs. Raises NotRunning."""
     home = open_home_to_ask(home_option)
     with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_show(home.paths, every_s=every_s, ended_within_s=ended_within_s))
+        asyncio.run(_show(home, every_s=every_s, ended_within_s=ended_within_s))
 
 
-async def _show(paths: Paths, *, every_s: float, ended_within_s: float) -> None:
+async def _show(home: Home, *, every_s: float, ended_within_s: float) -> None:
+    paths = home.paths
     client = await running_client(paths)
     if client is None:
-        raise not_running(paths)
+        trees = await overview_at(home, ended_within_s=ended_within_s)
+        if not trees:
+            raise not_running(paths)
+        put("\n".join([PAST, *tree_lines(trees, width=shown_width())]))
+        return
     async with client:
         trees = await fetch_overview(client, ended_within_s=ended_within_s)
         if not sys.stdout.isatty():
-            put("\n".join(tree_lines(trees)) if trees else _NOBODY)
+            put("\n".join(tree_lines(trees, width=shown_width())) if trees else _NOBODY)
             return
         await _follow(client, paths, trees, every_s=every_s, ended_within_s=ended_within_s)
 

@@ -47,11 +47,15 @@ async def spawn_and_wait(
 
 
 def spawn_response(call: SpawnCall) -> Mapping[str, object]:
-    """`SpawnResponse` of seed 000, and what we know beyond it; of an agent that runs still, how it stands."""
+    """`SpawnResponse` of seed 000, and what we know beyond it; of an agent that runs still, how it stands.
+
+    status has no word of theirs for one that is queued; lifecycle has `pending`.
+    """
     answer, view, result = call.answer, call.view, call.view.result
     told: dict[str, object] = {
         "agent_id": view.agent_id,
         "status": end_word(view.status),
+        "lifecycle": view.status.value,
         "exit_code": view.exit_code,
         "output": "" if result is None else result.output,
         "duration_ms": 0 if result is None else result.duration_ms,

@@ -81,7 +81,8 @@ def _note(tx: Transaction, refusal: Refusal, *, is_kept: bool) -> None:
     if not isinstance(refusal.prepared, PreparedSpawn):
         return
     error, at = refusal.error, refusal.at
-    refused_spawns.note(tx, refusal.prepared.caller_key, error.code, error.message, is_kept=is_kept, at=at)
+    # With its advice, so that who looks it up later need not have been there.
+    refused_spawns.note(tx, refusal.prepared.caller_key, error.code, str(error), is_kept=is_kept, at=at)
     found = _event(tx, refusal, refusal.prepared)
     if found is not None:
         tree_id, event = found

@@ -152,6 +152,7 @@ async def test_a_message_that_is_off_gets_an_error_and_the_next_one_is_answered(
         '{"type": "subscribe", "treeId": "*", "since": -1}',
         '{"type": "subscribe", "treeId": "*", "since": true}',
         '{"type": "getBufferedEvents", "treeId": "*"}',
+        '{"type": "subscribe", "treeId": "*", "snice": 1}',
         b"{}",
     )
     async with opened(served) as socket:

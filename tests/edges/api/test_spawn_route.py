@@ -65,6 +65,12 @@ async def test_a_refusal_names_a_field_as_it_was_sent(faces: Faces) -> None:
         assert words in told
 
 
+async def test_an_agent_that_is_queued_is_said_to_be_pending(faces: Faces) -> None:
+    told = (await post(faces.socket)).json()
+
+    assert (told["status"], told["lifecycle"]) == ("running", "pending")
+
+
 async def test_fp8_a_body_that_is_none_has_the_code_of_its_fault(faces: Faces) -> None:
     bodies: list[tuple[bytes, str]] = [
         (b"", "INVALID_REQUEST"),

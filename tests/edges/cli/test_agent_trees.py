@@ -134,6 +134,19 @@ def test_what_is_shown_without_an_orchestrator_is_said_to_be_the_last_that_is_kn
     assert [each["orchestratorRuns"] for each in (tree, *tree["agents"], *listed, agent)] == [False] * 6
 
 
+def test_top_shows_the_last_that_is_known_once_without_an_orchestrator(
+    stopped: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+
+    shown = printed(capsys, lambda: run_top(stopped, every_s=1, ended_within_s=300)).splitlines()
+    tree = printed(capsys, lambda: show_trees(stopped, None, as_json=False)).splitlines()
+
+    assert shown[0] == tree[0] == PAST
+    assert shown[2].split()[:2] == [TREE, "active"]
+    assert max(map(len, [*shown[1:], *tree[1:]])) == 60
+
+
 def test_a_trees_id_stands_for_its_root_and_in_its_log_for_all_of_it(
     stopped: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -149,7 +162,6 @@ def test_what_needs_running_agents_says_that_no_orchestrator_runs(stopped: Path)
         lambda: stop_agent(stopped, ROOT),
         lambda: show_log(stopped, ROOT, follow=True, as_json=False),
         lambda: show_events(stopped, NEWEST, follow=True, as_json=False),
-        lambda: run_top(stopped, every_s=1, ended_within_s=300),
     ):
         with pytest.raises(NotRunning):
             act()

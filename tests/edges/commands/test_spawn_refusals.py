@@ -120,7 +120,13 @@ async def test_a_parent_that_has_ended(bench: SpawnBench) -> None:
 async def test_a_parent_that_was_only_reserved(bench: SpawnBench) -> None:
     child = await bench.spawn()
 
-    assert await bench.code(bench.ask(parent=child)) == "PARENT_NOT_RUNNING"
+    with pytest.raises(DovecoteError) as caught:
+        await bench.ask(parent=child)
+
+    assert caught.value.code == "PARENT_NOT_RUNNING"
+    assert str(caught.value.suggestion).startswith("Wait until that agent runs")
+    (kept,) = await bench.desk.run(lambda tx: tx.all("SELECT message FROM refused_spawns"))
+    assert kept["message"] == f"{caught.value.message} {caught.value.suggestion}"
 
 
 async def test_a_parent_whose_time_is_over(bench: SpawnBench) -> None:

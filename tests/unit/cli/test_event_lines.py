@@ -28,6 +28,14 @@ WHEN = {"timestamp": "2026-01-15T10:30:00.123Z"}
             {"type": "spawn.tree_limit_exceeded", "totalAgents": 10, "maxAgents": 10, "treeId": "t-1"},
             "t-1 spawn.tree_limit_exceeded 10 of 10 agents",
         ),
+        (
+            {"type": "spawn.parent_not_found", "parentAgentId": "a-9"},
+            "spawn.parent_not_found there is no parent a-9; who asked: dovecote errors",
+        ),
+        (
+            {"type": "spawn.parent_not_running", "parentAgentId": "a-9", "parentStatus": "completed"},
+            "spawn.parent_not_running the parent a-9 is completed; who asked: dovecote errors",
+        ),
         ({"type": "tree.terminated", "treeId": "t-1", "totalAgents": 4}, "t-1 tree.terminated 4 agents"),
         (
             {"type": "terminate.cascade", "agentId": "a-1", "reason": "manual", "terminatedCount": 3},
