@@ -18,6 +18,8 @@ from orchestrator.settings.tree import LogSettings
 
 # Values that could be what people wrote, or a secret: at the default level only their length is logged.
 _WITHHELD: Final = frozenset({"text", "texts", "prompt", "body", "content", "token", "authorization"})
+# Libraries that tell of each of our own calls, which say themselves what came of them.
+_CHATTY: Final = ("httpx", "httpcore")
 
 EventDict = MutableMapping[str, Any]
 
@@ -31,6 +33,9 @@ def logging_to(log_file: Path, settings: LogSettings, *, clock: Clock, on_termin
     root = logging.getLogger()
     level_before = root.level
     root.setLevel(settings.level.upper())
+    chatty = {name: logging.getLogger(name).level for name in _CHATTY}
+    for name in chatty if settings.level != "debug" else ():
+        logging.getLogger(name).setLevel(logging.WARNING)
     for handler in handlers:
         root.addHandler(handler)
     _configure_structlog(Repeats(clock), withholds=settings.level != "debug")
@@ -39,6 +44,8 @@ def logging_to(log_file: Path, settings: LogSettings, *, clock: Clock, on_termin
     finally:
         structlog.reset_defaults()
         root.setLevel(level_before)
+        for name, level in chatty.items():
+            logging.getLogger(name).setLevel(level)
         for handler in handlers:
             root.removeHandler(handler)
             handler.close()

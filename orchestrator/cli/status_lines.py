@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
+from typing import Final
 
 from orchestrator.commands.standing import StatusReport
 from orchestrator.contracts.records.groups import Group
@@ -11,7 +12,9 @@ from orchestrator.contracts.records.standing import Backlog, Heard, Standing
 from orchestrator.contracts.wire.agent_words import stand_of
 from orchestrator.core.incidents import in_words
 from orchestrator.core.tasks.schedule import zone_or_utc
-from orchestrator.core.text_cleaning import clean_name
+from orchestrator.core.text_cleaning import clean_name, clean_text
+
+_MAX_WHY_CHARS: Final = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,10 +94,16 @@ def _channels(report: StatusReport) -> Iterator[tuple[str, str]]:
     known = {name: list(kinds) for name, kinds in groupby(standing.heard, key=lambda each: each.channel)}
     for name, kinds in known.items():
         trouble = report.troubles.get(name)
-        state = f"not open: {clean_name(trouble)}; " if trouble else ""
+        state = f"not open: {_told(trouble)}; " if trouble else ""
         yield "channels", f"{name}: {state}{heard_in_words(kinds, standing.at)}"
     if not known:
         yield "channels", "nothing was ever heard"
+
+
+def _told(why: str) -> str:
+    """A reason on one line; of a very long one the beginning, and where the rest is."""
+    text = " ".join(clean_text(why).split())
+    return text if len(text) <= _MAX_WHY_CHARS else f"{text[:_MAX_WHY_CHARS]}… (the rest: dovecote doctor)"
 
 
 def _queue(standing: Standing) -> str:
@@ -152,7 +161,7 @@ def _errors(report: StatusReport) -> Iterator[tuple[str, str]]:
         for each in standing.incidents
         if (words := in_words(each.name, folders=folders)) is not None
     ]
-    found += [f"{name}: {clean_name(why)}" for name, why in report.troubles.items() if name not in channels]
+    found += [f"{name}: {_told(why)}" for name, why in report.troubles.items() if name not in channels]
     if report.refused:
         found.append(f"{report.refused} requests were refused in the last day (dovecote errors)")
     if standing.refused_spawns:

@@ -3,6 +3,8 @@
 import io
 import json
 import logging
+import os
+import pty
 from pathlib import Path
 from typing import Any
 
@@ -176,3 +178,28 @@ def test_after_the_end_nothing_of_it_is_left(log_file: Path, clock: ManualClock)
 
     assert (list(root.handlers), root.level) == before
     assert not structlog.is_configured()
+
+
+def test_no_line_of_a_library_tells_of_our_own_calls_below_debug(tmp_path: Path, clock: ManualClock) -> None:
+    for level in ("info", "debug"):
+        with logging_to(tmp_path / level, LogSettings(level=level), clock=clock, on_terminal=False):
+            logging.getLogger("httpx").info("HTTP Request: POST http://dovecote")
+
+    assert lines(tmp_path / "info") == []
+    assert len(lines(tmp_path / "debug")) == 1
+
+
+def test_a_terminal_gets_lines_for_people_wherever_standard_output_goes(
+    log_file: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours, theirs = pty.openpty()
+    with os.fdopen(theirs, "w") as terminal, os.fdopen(ours, "rb", buffering=0) as seen:
+        monkeypatch.setattr("sys.stderr", terminal)
+        monkeypatch.setattr("sys.stdout", io.StringIO())
+        with logging_to(log_file, LogSettings(), clock=clock, on_terminal=True):
+            structlog.get_logger("a").info("dovecote.ready")
+            logging.getLogger("library").warning("hm")
+        told = seen.read(4096).decode()
+
+    assert "dovecote.ready" in told
+    assert '{"' not in told

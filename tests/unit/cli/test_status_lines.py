@@ -135,3 +135,14 @@ def test_no_text_of_others_breaks_the_screen() -> None:
 )
 def test_an_age_is_said_in_its_largest_whole_unit(seconds: float, said: str) -> None:
     assert age(NOON - timedelta(seconds=seconds), NOON) == said
+
+
+def test_a_reason_is_told_in_full_and_of_a_very_long_one_where_the_rest_is() -> None:
+    usual, endless = "It is so. " * 30, "It is so. " * 90
+    report = StatusReport(version="0.1.0", standing=BUSY, troubles={"a": usual, "b": endless})
+
+    told = "\n".join(status_lines(report, PLACE))
+
+    assert f"a: {usual.strip()}" in told
+    assert "… (the rest: dovecote doctor)" in told
+    assert endless.strip() not in told
