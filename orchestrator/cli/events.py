@@ -23,6 +23,14 @@ _WAIT_S: Final = 20.0
 _SAYING: Final = ("message", "description", "task", "error", "output", "reason", "parentStatus")
 """Of the fields of an event, those that say something to people; the first that it has is shown."""
 
+_STOPPED_AS: Final[Mapping[str, str]] = {
+    "cascade": "with what had started it, or with Dovecote",
+    "manual": "somebody stopped it",
+    "timeout": "its time was over",
+    "orphan_cleanup": "what had started it was gone",
+}
+"""Why an agent was stopped, in words for people."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
@@ -65,6 +73,8 @@ def _said(event: Plain) -> str:
             return f"there is no parent {clean_name(str(parent))}; who asked: dovecote errors"
         case {"parentAgentId": parent, "parentStatus": status}:
             return f"the parent {clean_name(str(parent))} is {status}; who asked: dovecote errors"
+        case {"type": "agent.terminated", "reason": reason}:
+            return _STOPPED_AS.get(str(reason), clean_name(str(reason)))
         case {"terminatedCount": count, "reason": reason}:
             return f"{reason}, {count} agents"
     words = [clean_name(str(event[name])) for name in _SAYING if event.get(name)]

@@ -19,7 +19,14 @@ WHEN = {"timestamp": "2026-01-15T10:30:00.123Z"}
         ),
         ({"type": "agent.started", "agentId": "a-1", "task": "Write tests"}, "a-1 agent.started Write tests"),
         ({"type": "agent.failed", "agentId": "a-1", "error": "crashed"}, "a-1 agent.failed crashed"),
-        ({"type": "agent.terminated", "agentId": "a-1", "reason": "timeout"}, "a-1 agent.terminated timeout"),
+        (
+            {"type": "agent.terminated", "agentId": "a-1", "reason": "timeout"},
+            "a-1 agent.terminated its time was over",
+        ),
+        (
+            {"type": "agent.terminated", "agentId": "a-1", "reason": "cascade"},
+            "a-1 agent.terminated with what had started it, or with Dovecote",
+        ),
         (
             {"type": "spawn.depth_limit_exceeded", "depth": 3, "maxDepth": 2, "treeId": "t-1"},
             "t-1 spawn.depth_limit_exceeded depth 3 of 2",
