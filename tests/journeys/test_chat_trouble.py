@@ -346,3 +346,16 @@ async def test_e11_an_agent_whose_mount_is_missing_is_given_no_message(home: Hom
         assert home.rows(ends)[0]["end_reason"] == "start_failed"
         assert home.statuses() == {message: "pending"}
         assert home.texts() == []
+
+
+async def test_an_agent_that_is_stopped_before_it_is_ready_is_no_error(home: HomeOnDisk) -> None:
+    await home.add_group()
+
+    async with home.running(command=("sleep", "300")):
+        home.ask("one")
+        await eventually(lambda: home.logs("agent.starting"), what=home.story)
+        home.say("/stop")
+        await eventually(lambda: home.logs("agent.ended"), what=home.story)
+
+    assert home.logs("agent.stopped_early")
+    assert not home.logs("agent.not_started")
