@@ -20,5 +20,5 @@ file is shown.
 that runs), `store_checks`, `standing_checks` (with `queue_checks`: what waits), `runner_checks`,
 `container_checks`, `alert_checks`, `channel_checks`, `door_checks`, `refusal_checks`, `service_checks`,
 `workspace_checks`, `provider_checks` and `agent_checks`; `provider_trial` and `image_check` take longer.
-`output` and `table` print.
+`output` and `table` print, `labels` is fields as people read them.
 """
