@@ -152,6 +152,11 @@ class Paths:
         """What was typed in the terminal chat."""
         return self.data / "chat_history"
 
+    @property
+    def chat_seen(self) -> Path:
+        """Up to where each chat was seen in a terminal."""
+        return self.data / "chat_seen.json"
+
     def console_file(self, outbox_id: int, name: str) -> Path:
         """Where a file lies that was sent to a chat of the console."""
         return self.console_files / str(outbox_id) / name

@@ -10,8 +10,9 @@ from orchestrator.commands.hearing.judging import may_set_off
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.groups import TriggerPosition
-from orchestrator.contracts.records.messages import SpooledFile, TextSource
+from orchestrator.contracts.records.messages import SenderRole, SpooledFile, TextSource
 from orchestrator.contracts.seams import ConsoleDoor, Topic
+from orchestrator.core.chat.bounds import Bound
 from orchestrator.paths import Paths
 
 # Waking is fast, polling is certain: should a wake-up get lost, news are this late.
@@ -45,11 +46,23 @@ class SentText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeardText:
-    """What a person wrote in the chat, here or at another terminal."""
+    """What a person wrote in the chat, here or at another terminal.
+
+    is_context: it sets nothing off, as what is not for the assistant, or is over a bound.
+    """
 
     message_id: MessageId
     sender_name: str
     text: str
+    is_context: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundNow:
+    """A bound that was met in the chat. setting: where it is set. until: nobody whom it binds is answered."""
+
+    setting: str
+    until: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +111,7 @@ class ChatNews:
     last_id, last_seq, heard_seq, version: the place to go on from. unsettled: messages without an
     outcome yet. outbox: texts not sent yet. undelivered: texts that could not be sent. held_by:
     incidents that the chat was told of and that its messages wait for. is_quiet: all is answered,
-    sent and shown.
+    sent and shown. bounds: those for which people are not answered now.
     """
 
     texts: tuple[SentText, ...] = ()
@@ -113,6 +126,7 @@ class ChatNews:
     undelivered: int
     unfinished: tuple[Unfinished, ...] = ()
     held_by: tuple[str, ...] = ()
+    bounds: tuple[BoundNow, ...] = ()
     is_quiet: bool
 
     @property
@@ -192,7 +206,12 @@ def _news(paths: Paths, view: ChatView, place: ChatPlace, *, is_typing: bool) ->
             for item in view.texts
         ),
         heard=tuple(
-            HeardText(message_id=each.message_id, sender_name=each.sender_name, text=each.text)
+            HeardText(
+                message_id=each.message_id,
+                sender_name=each.sender_name,
+                text=each.text,
+                is_context=not each.is_trigger and each.sender_role is not SenderRole.OPERATOR,
+            )
             for each in view.heard
         ),
         last_id=view.last_id,
@@ -205,6 +224,11 @@ def _news(paths: Paths, view: ChatView, place: ChatPlace, *, is_typing: bool) ->
         undelivered=view.undelivered,
         unfinished=tuple(Unfinished(message_id=each, status=status) for each, status in view.unfinished),
         held_by=view.held_by,
+        bounds=tuple(
+            BoundNow(setting=each.setting, until=each.until)
+            for each in view.bounds
+            if each.bound is not Bound.BOTS
+        ),
         is_quiet=view.is_quiet,
     )
 

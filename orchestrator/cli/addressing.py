@@ -1,8 +1,9 @@
 """How the assistant of a chat is called, in words for the person at the terminal."""
 
+from collections.abc import Sequence
 from typing import Final
 
-from orchestrator.api.chat_watch import ChatStart
+from orchestrator.api.chat_watch import BoundNow, ChatStart
 from orchestrator.contracts.records.groups import TriggerPosition
 from orchestrator.core.chat.slash_words import slash_word
 from orchestrator.core.chat.trigger import compile_trigger, is_plain_word
@@ -30,6 +31,20 @@ def how_to_address(start: ChatStart) -> str | None:
 NOT_HEARD: Final = (
     "Who writes here may not set the assistant off: console:operator is not among the senders of this "
     "group's senders.toml. Add it there, or to assistant.operators of dovecote.toml."
+)
+
+
+def why_unanswered(bounds: Sequence[BoundNow]) -> str | None:
+    """Why what is written now is read but not answered, and until when; None if no bound is met."""
+    if not bounds:
+        return None
+    last = max(bounds, key=lambda each: each.until)
+    until = last.until.astimezone()
+    return f"The bound {last.setting} is met: nothing here is answered until {until:%H:%M %Z}."
+
+
+HOW_TO_BE_FREE: Final = (
+    "Set it higher, or to 0 for none; or name console:operator in assistant.operators of dovecote.toml."
 )
 
 

@@ -11,6 +11,7 @@ from orchestrator.app.parts import SystemClock
 from orchestrator.cli.chat_lines import LineChat
 from orchestrator.cli.ended import fault_of
 from orchestrator.cli.home import Home, make_home, open_home
+from orchestrator.cli.last_seen import LastSeen
 from orchestrator.cli.logging_setup import logging_to
 from orchestrator.cli.output import put
 from orchestrator.cli.stdin_lines import lines_of
@@ -71,12 +72,13 @@ class _Talk:
         talking.cancel()
 
     async def _talk(self, link: SteadyLink) -> None:
+        seen = LastSeen(self._home.paths.chat_seen, self._chat)
         if not self.is_at_terminal:
-            await LineChat(link, show=_print_plain).run(lines_of(sys.stdin.fileno()))
+            await LineChat(link, show=_print_plain, seen=seen).run(lines_of(sys.stdin.fileno()))
             return
         from orchestrator.cli.chat_terminal import TerminalChat
 
-        await TerminalChat(link, history=self._home.paths.chat_history).run()
+        await TerminalChat(link, history=self._home.paths.chat_history, seen=seen).run()
 
 
 def _print_plain(text: str) -> None:

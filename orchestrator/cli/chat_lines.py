@@ -6,11 +6,18 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from orchestrator.api.chat_watch import ChatNews, ChatPlace, ChatStart
-from orchestrator.cli.addressing import NOT_HEARD, is_addressed, what_to_do
+from orchestrator.cli.addressing import (
+    HOW_TO_BE_FREE,
+    NOT_HEARD,
+    is_addressed,
+    what_to_do,
+    why_unanswered,
+)
 from orchestrator.cli.chat_words import Word, help_text, word_of
 from orchestrator.cli.console_link import ConsoleLink
+from orchestrator.cli.last_seen import LastSeen
 from orchestrator.cli.sent_file import shown_lines
-from orchestrator.contracts.errors import DovecoteError, Forbidden, InvalidRequest
+from orchestrator.contracts.errors import DovecoteError, Forbidden, InvalidRequest, LimitExceeded
 from orchestrator.contracts.ids import MessageId, new_id
 
 _WAIT_S: Final = 20.0
@@ -39,13 +46,15 @@ class _Line:
 
 
 class LineChat:
-    """Says every line and shows every reply in order. show: prints one text."""
+    """Says every line and shows every reply in order. show: prints one text. seen: up to which text."""
 
-    def __init__(self, link: ConsoleLink, *, show: Callable[[str], None]) -> None:
+    def __init__(self, link: ConsoleLink, *, show: Callable[[str], None], seen: LastSeen) -> None:
         self._link = link
         self._show = show
+        self._seen = seen
         self._said: dict[MessageId, _Line] = {}
-        self._unaddressed = 0
+        self._unaddressed: set[MessageId] = set()
+        self._passed_over: set[MessageId] = set()
         self._undelivered = 0
         self._held_since: float | None = None
         self._was_told = False
@@ -58,7 +67,11 @@ class LineChat:
             saying = tasks.create_task(self._say_all(start, lines, all_said), name="say lines")
             news = await self._show_until_quiet(start, all_said)
             saying.cancel()
+        # What came before and was not seen stays unseen: here nobody was shown it.
+        if await asyncio.to_thread(self._seen.read) >= start.last_id:
+            await asyncio.to_thread(self._seen.note, news.last_id)
         self._check_delivered(news)
+        self._check_bounds(start, news)
         self._check_addressed(start)
 
     async def _say_all(self, start: ChatStart, lines: AsyncIterator[str], all_said: asyncio.Event) -> None:
@@ -73,7 +86,8 @@ class LineChat:
             elif text.strip():
                 message_id = MessageId(new_id("msg"))
                 self._said[message_id] = _Line(number=number, text=text.strip())
-                self._unaddressed += not is_addressed(start, text)
+                if not is_addressed(start, text):
+                    self._unaddressed.add(message_id)
                 await self._link.say(text, message_id=message_id)
         all_said.set()
 
@@ -87,6 +101,7 @@ class LineChat:
             for text in news.texts:
                 self._was_told = self._was_told or text.is_notice
                 self._show("\n".join(shown_lines(text)))
+            self._passed_over |= {each.message_id for each in news.heard if each.is_context}
             self._undelivered = max(self._undelivered, news.undelivered)
             self._check_held(news)
             if was_all_said and news.is_quiet:
@@ -124,12 +139,24 @@ class LineChat:
                 suggestion="The log in data/logs says why.",
             )
 
+    def _check_bounds(self, start: ChatStart, news: ChatNews) -> None:
+        over = [each for each in self._said if each in self._passed_over - self._unaddressed]
+        why = why_unanswered(news.bounds)
+        if over and start.is_heard and why is not None:
+            line = self._said[over[0]]
+            others = len(over) - 1
+            more = f" Nor {'was' if others == 1 else 'were'} {others} more." if others else ""
+            raise LimitExceeded(
+                f"Line {line.number} ({_quoted(line.text)}) was not answered.{more} {why}",
+                suggestion=HOW_TO_BE_FREE,
+            )
+
     def _check_addressed(self, start: ChatStart) -> None:
         if self._said and not start.is_heard:
             raise Forbidden(NOT_HEARD)
         if self._unaddressed:
             raise InvalidRequest(
-                f"{self._unaddressed} of {len(self._said)} lines were not for the assistant: "
+                f"{len(self._unaddressed)} of {len(self._said)} lines were not for the assistant: "
                 f"{what_to_do(start)}."
             )
 

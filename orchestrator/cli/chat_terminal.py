@@ -2,6 +2,8 @@
 
 import asyncio
 import sys
+from collections import deque
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -14,22 +16,26 @@ from rich.markdown import Markdown
 from rich.text import Text
 
 from orchestrator.api.chat_watch import ChatNews, ChatPlace, ChatStart, SentText
-from orchestrator.cli.addressing import NOT_HEARD, how_to_address
+from orchestrator.cli.addressing import NOT_HEARD, how_to_address, is_addressed, why_unanswered
 from orchestrator.cli.chat_words import Word, help_text, unknown_word, word_of
 from orchestrator.cli.console_link import ConsoleLink
+from orchestrator.cli.last_seen import LastSeen
 from orchestrator.cli.sent_file import file_line
 from orchestrator.contracts.ids import MessageId, new_id
 from orchestrator.core.text_cleaning import clean_name, clean_text
 
 _WAIT_S: Final = 20.0
+_MOST_MISSED: Final = 20
+MISSED: Final = "While no chat was open"
 ASK_TO_LEAVE: Final = "Press Ctrl-C again to leave; Ctrl-D and /quit leave too."
 
 
 class TerminalChat:
     """One chat at a terminal. Runs until the person leaves."""
 
-    def __init__(self, link: ConsoleLink, *, history: Path) -> None:
+    def __init__(self, link: ConsoleLink, *, history: Path, seen: LastSeen) -> None:
         self._link = link
+        self._seen = seen
         self._assistant_name = ""
         self._is_typing = False
         self._own: set[MessageId] = set()
@@ -47,8 +53,9 @@ class TerminalChat:
         # Replies that come while somebody types are printed above the line, not into it.
         with patch_stdout(raw=True):
             screen = Console(file=sys.stdout, force_terminal=True)
+            place = await self._show_missed(screen, start)
             async with asyncio.TaskGroup() as tasks:
-                showing = tasks.create_task(self._show_news(screen, start), name="show news")
+                showing = tasks.create_task(self._show_news(screen, start, place), name="show news")
                 await self._prompt(screen, start)
                 showing.cancel()
 
@@ -92,14 +99,37 @@ class TerminalChat:
         self._own.add(message_id)
         await self._link.say(line, message_id=message_id)
 
-    async def _show_news(self, screen: Console, start: ChatStart) -> None:
-        place = ChatPlace(last_id=start.last_id, last_seq=start.last_seq, heard_seq=start.last_seq)
+    async def _show_missed(self, screen: Console, start: ChatStart) -> ChatPlace:
+        """The newest of the texts that were sent since somebody looked last; the place behind them."""
+        seen = await asyncio.to_thread(self._seen.read)
+        # A store that was restored may be behind what was seen.
+        first = ChatPlace(last_id=min(seen, start.last_id), last_seq=start.last_seq, heard_seq=start.last_seq)
+        missed: deque[SentText] = deque(maxlen=_MOST_MISSED)
+        count, place = 0, first
+        while place.last_id < start.last_id:
+            news = await self._link.news(place, wait_s=0)
+            if not news.texts:
+                break
+            missed += news.texts
+            count += len(news.texts)
+            place = replace(first, last_id=news.last_id)
+        if missed:
+            left = f" (the last {len(missed)} of {count})" if count > len(missed) else ""
+            _dim(screen, f"{MISSED}{left}:")
+        for text in missed:
+            self._show(screen, text)
+        await asyncio.to_thread(self._seen.note, place.last_id)
+        return place
+
+    async def _show_news(self, screen: Console, start: ChatStart, place: ChatPlace) -> None:
         undelivered = 0
         while True:
             news = await self._link.news(place, wait_s=_WAIT_S)
-            self._show_heard(screen, news)
+            self._show_heard(screen, start, news)
             for text in news.texts:
                 self._show(screen, text)
+            if news.texts:
+                await asyncio.to_thread(self._seen.note, news.last_id)
             if news.undelivered > undelivered:
                 screen.print(Text("An answer could not be delivered; the log says why.", style="red"))
             undelivered = news.undelivered
@@ -107,10 +137,14 @@ class TerminalChat:
             self._session.app.invalidate()
             place = news.place
 
-    def _show_heard(self, screen: Console, news: ChatNews) -> None:
-        """What somebody else wrote, at another terminal."""
+    def _show_heard(self, screen: Console, start: ChatStart, news: ChatNews) -> None:
+        """What somebody else wrote, at another terminal; and why what was written here is not answered."""
+        why = why_unanswered(news.bounds)
         for each in news.heard:
-            if each.message_id not in self._own:
+            is_own = each.message_id in self._own
+            if is_own and each.is_context and why is not None and is_addressed(start, each.text):
+                _dim(screen, why)
+            if not is_own:
                 _dim(screen, f"{clean_name(each.sender_name)} (elsewhere) > {clean_text(each.text)}")
 
     def _show(self, screen: Console, text: SentText) -> None:
@@ -121,12 +155,22 @@ class TerminalChat:
             return
         screen.print(Text(self._assistant_name, style="bold green"))
         if body:
-            screen.print(Markdown(body))
+            screen.print(in_lines(body))
         if text.file is not None:
             screen.print(Text(file_line(text.file), style="bold"))
 
     def _status_line(self) -> str:
         return f" {self._assistant_name} is typing…" if self._is_typing else " /help · /quit"
+
+
+def in_lines(body: str) -> Markdown:
+    """As Markdown, but with its lines as they were written: people in chats mean them."""
+    document = Markdown(body)
+    for token in document.parsed:
+        for part in token.children or ():
+            if part.type == "softbreak":
+                part.type = "hardbreak"
+    return document
 
 
 def _dim(screen: Console, line: str) -> None:

@@ -19,6 +19,8 @@ from orchestrator.contracts.ids import TreeId
 from orchestrator.core.text_cleaning import clean_name
 
 Plain = Mapping[str, Any]
+_BREAK: Final = " / "
+"""Stands for the end of a line where all has to be one."""
 _WAIT_S: Final = 20.0
 _SAYING: Final = ("message", "description", "task", "error", "output", "reason", "parentStatus")
 """Of the fields of an event, those that say something to people; the first that it has is shown."""
@@ -77,7 +79,7 @@ def _said(event: Plain) -> str:
             return _STOPPED_AS.get(str(reason), clean_name(str(reason)))
         case {"terminatedCount": count, "reason": reason}:
             return f"{reason}, {count} agents"
-    words = [clean_name(str(event[name])) for name in _SAYING if event.get(name)]
+    words = [clean_name(_BREAK.join(str(event[name]).splitlines())) for name in _SAYING if event.get(name)]
     percent = [f"{event['progress']:g}%"] if "progress" in event else []
     return "  ".join([*percent, *words[:1]])
 

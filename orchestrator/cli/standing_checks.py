@@ -20,7 +20,7 @@ from orchestrator.cli.queue_checks import (
     check_told,
     check_wishes,
 )
-from orchestrator.cli.status_lines import age, heard_in_words
+from orchestrator.cli.status_lines import age, bounds_in_words, heard_in_words
 from orchestrator.cli.store_checks import is_made
 from orchestrator.commands.standing import standing_now
 from orchestrator.contracts.errors import Unavailable
@@ -67,11 +67,22 @@ def check_membership(standing: Standing, patient: Patient) -> Finding:
     return well("membership", "Dovecote has left the chat of no group.")
 
 
+def check_bounds(standing: Standing, patient: Patient) -> Finding:
+    """Nobody is left unanswered because he called too often."""
+    words = bounds_in_words(standing)
+    if not words:
+        return well("bounds", "Nobody has called too often.")
+    more = f" And {len(words) - 1} more." if len(words) > 1 else ""
+    mend = "Wait, or set it higher (0: no bound) in dovecote.toml; operators have none (assistant.operators)."
+    return doubtful("bounds", f"{words[0][0].upper()}{words[0][1:]}.{more}", mend)
+
+
 JUDGEMENTS: Final[tuple[Judgement, ...]] = (
     check_clock,
     check_operators,
     check_membership,
     check_messages,
+    check_bounds,
     check_agents,
     check_outbox,
     check_schedule,

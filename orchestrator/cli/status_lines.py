@@ -10,6 +10,7 @@ from orchestrator.commands.standing import StatusReport
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.standing import Backlog, Heard, Standing
 from orchestrator.contracts.wire.agent_words import stand_of
+from orchestrator.core.chat.bounds import Bound, met_bound
 from orchestrator.core.incidents import in_words
 from orchestrator.core.tasks.schedule import zone_or_utc
 from orchestrator.core.text_cleaning import clean_name, clean_text
@@ -75,6 +76,7 @@ def _rows(report: StatusReport, place: Place) -> Iterator[tuple[str, str]]:
     names = [_group(each) for each in standing.groups]
     yield "groups", f"{len(names)}: {', '.join(names)}" if names else "none"
     yield "queue", _queue(standing)
+    yield from _bounds(standing)
     yield "agents", _agents(standing, is_known=place.pid is not None)
     yield from _tasks(standing)
     yield "outbox", _outbox(standing)
@@ -110,6 +112,26 @@ def _queue(standing: Standing) -> str:
     waiting = _backlog(standing.waiting, standing.at, one="message waits", more="messages wait")
     working = f"; {standing.at_work.count} with an agent" if standing.at_work.count else ""
     return f"{waiting}{working}"
+
+
+def _bounds(standing: Standing) -> Iterator[tuple[str, str]]:
+    for each in bounds_in_words(standing):
+        yield "bounds", each
+
+
+def bounds_in_words(standing: Standing) -> list[str]:
+    """Who is not answered now, until when, and by which setting."""
+    chats = {each.jid: each for each in standing.groups}
+    words = []
+    for incident in standing.bounds:
+        met = met_bound(incident.name, incident.opened_at, chats=chats)
+        if met is not None:
+            whom = "programs are" if met.bound is Bound.BOTS else "nobody is"
+            whom = whom if met.sender is None else f"{clean_name(met.sender)} is"
+            until = met.until.astimezone()
+            where = chats[met.chat].folder
+            words.append(f"{whom} not answered in {where} until {until:%H:%M %Z} ({met.setting})")
+    return words
 
 
 def _backlog(backlog: Backlog, now: datetime, *, one: str, more: str) -> str:

@@ -1,6 +1,7 @@
 """What the client of a chat looks at: its texts, and what became of its messages."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from orchestrator.commands.running.holds import HOLDING
 from orchestrator.commands.services import Services
@@ -9,6 +10,7 @@ from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.messages import OutboxItem, StoredMessage
 from orchestrator.core.authority import not_registered
+from orchestrator.core.chat.bounds import BOUND_INCIDENTS, WINDOW, MetBound, met_bound
 from orchestrator.store import groups, message_views, notices, outbox
 from orchestrator.store.database import Reader
 
@@ -29,7 +31,7 @@ class ChatView:
 
     heard: what people wrote. unfinished: messages that ended half-way or failed, with their status.
     undelivered: texts that could not be sent. held_by: incidents that the chat was told of and that
-    its messages wait for: start, provider, disk, files.
+    its messages wait for: start, provider, disk, files. bounds: those that are silent in it now.
     """
 
     texts: tuple[OutboxItem, ...]
@@ -40,11 +42,13 @@ class ChatView:
     unfinished: tuple[tuple[MessageId, str], ...]
     held_by: tuple[str, ...] = ()
     heard: tuple[StoredMessage, ...] = ()
+    bounds: tuple[MetBound, ...] = ()
 
     @property
     def is_quiet(self) -> bool:
-        """Whether every message has its outcome and every text has left and is in this view."""
-        return self.unsettled == 0 and self.outbox_waiting == 0 and len(self.texts) < _TEXTS_AT_ONCE
+        """Whether every message has its outcome, every text has left, and all of them are in this view."""
+        is_cut = _TEXTS_AT_ONCE in (len(self.texts), len(self.heard))
+        return self.unsettled == 0 and self.outbox_waiting == 0 and not is_cut
 
 
 async def chat_position(services: Services, chat: Jid) -> ChatPosition:
@@ -79,12 +83,19 @@ async def chat_view(
             unsettled=unsettled,
             outbox_waiting=waiting,
             undelivered=await outbox.count_failed(reader, chat, after_id=after),
+            bounds=await _bounds(reader, chat, services.clock.now()),
             held_by=await _held_by(reader, chat),
             heard=tuple(
                 await message_views.heard_after(reader, chat, after_seq=heard_seq, count=_TEXTS_AT_ONCE)
             ),
             unfinished=tuple(await message_views.list_unfinished(reader, chat, after_seq=after_seq)),
         )
+
+
+async def _bounds(reader: Reader, chat: Jid, at: datetime) -> tuple[MetBound, ...]:
+    found = await notices.opened_after(reader, prefix=BOUND_INCIDENTS, after=at - WINDOW, now=at)
+    met = [met_bound(each.name, each.opened_at, chats=[chat]) for each in found]
+    return tuple([each for each in met if each is not None])
 
 
 async def _held_by(reader: Reader, chat: Jid) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 
@@ -10,8 +10,10 @@ from orchestrator.commands.services import Services
 from orchestrator.contracts.records.standing import Standing
 from orchestrator.contracts.version import VERSION
 from orchestrator.core.agents.spending import day_began
+from orchestrator.core.chat.bounds import BOUND_INCIDENTS, WINDOW
 from orchestrator.core.tasks.schedule import zone_or_utc
 from orchestrator.settings.tree import Settings
+from orchestrator.store import notices
 from orchestrator.store.database import Reader
 from orchestrator.store.refusals import count_refusals
 from orchestrator.store.standing import REFUSED_FOR, read_standing
@@ -46,4 +48,6 @@ async def status_report(services: Services) -> StatusReport:
 async def standing_now(reader: Reader, settings: Settings, *, at: datetime) -> Standing:
     """The store's part of it, also for who looks at a store that another process writes."""
     zone = zone_or_utc(settings.assistant.timezone)
-    return await read_standing(reader, at=at, day_began=day_began(at, zone))
+    found = await read_standing(reader, at=at, day_began=day_began(at, zone))
+    met = await notices.opened_after(reader, prefix=BOUND_INCIDENTS, after=at - WINDOW, now=at)
+    return replace(found, bounds=met)

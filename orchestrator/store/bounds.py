@@ -13,7 +13,8 @@ from orchestrator.store.transaction import Transaction
 TRIGGERS: Final = """
 SELECT count(*) AS n FROM messages
  WHERE sender_jid IN (SELECT value FROM json_each(:sender))
-   AND is_trigger <> 0 AND received_ms > :since_ms AND received_ms <= :now_ms
+   AND is_trigger <> 0 AND sender_role <> 'operator'
+   AND received_ms > :since_ms AND received_ms <= :now_ms
 """
 TURNS: Final = """
 SELECT count(*) AS n FROM turns
@@ -28,7 +29,7 @@ SELECT set_off_by FROM turns
 
 
 def triggers_of_sender(tx: Transaction, sender: Collection[Jid], *, since: datetime, now: datetime) -> int:
-    """How often the person with these ids set the assistant off since then, in all chats."""
+    """How often the person with these ids set it off since then, in all chats where he is no operator."""
     wanted = {"sender": json.dumps(sorted(sender)), "since_ms": to_ms(since), "now_ms": to_ms(now)}
     row = tx.one(TRIGGERS, wanted)
     return 0 if row is None else int(row["n"])

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
+from orchestrator.contracts.records.standing import OpenIncident
 from orchestrator.store.database import Reader
 from orchestrator.store.times import from_ms, to_ms
 from orchestrator.store.transaction import Transaction
@@ -16,6 +17,11 @@ RETURNING count, opened_ms, told_ms
 """
 MARK_TOLD: Final = "UPDATE notices SET told_ms = :at_ms WHERE incident = :incident"
 OPENED: Final = "SELECT opened_ms FROM notices WHERE incident = :incident"
+OPENED_AFTER: Final = """
+SELECT incident, opened_ms, count FROM notices
+ WHERE incident >= :prefix AND incident < :behind AND opened_ms > :after_ms AND opened_ms <= :now_ms
+ ORDER BY opened_ms, incident
+"""
 NAMES: Final = "SELECT incident FROM notices WHERE incident >= :prefix AND incident < :behind"
 FORGET: Final = """
 DELETE FROM notices WHERE incident >= :prefix AND incident < :behind AND opened_ms < :before_ms
@@ -77,6 +83,24 @@ def opened_at(tx: Transaction, incident: str) -> datetime | None:
     """When it began; None if it is not under way."""
     row = tx.one(OPENED, {"incident": incident})
     return None if row is None else from_ms(row["opened_ms"])
+
+
+async def opened_after(
+    reader: Reader, *, prefix: str, after: datetime, now: datetime
+) -> tuple[OpenIncident, ...]:
+    """The incidents under way whose name begins so and that began since, told or not, oldest first."""
+    wanted = {
+        "prefix": prefix,
+        "behind": _behind(prefix),
+        "after_ms": to_ms(after),
+        "now_ms": to_ms(now),
+    }
+    return tuple(
+        [
+            OpenIncident(name=row["incident"], opened_at=from_ms(row["opened_ms"]), count=row["count"])
+            for row in await reader.all(OPENED_AFTER, wanted)
+        ]
+    )
 
 
 def names(tx: Transaction, *, prefix: str) -> frozenset[str]:

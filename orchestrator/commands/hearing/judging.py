@@ -15,7 +15,15 @@ from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.messages import InboundMessage, SenderRole
 from orchestrator.contracts.records.senders import SenderLook
-from orchestrator.core.chat.bounds import WINDOW, Bound, BoundLimits, Tally, bound_met, is_silent
+from orchestrator.core.chat.bounds import (
+    WINDOW,
+    Bound,
+    BoundLimits,
+    Tally,
+    bound_incident,
+    bound_met,
+    is_silent,
+)
 from orchestrator.core.chat.identities import person_key
 from orchestrator.core.chat.senders import Hearing, hearing_of, is_one_of
 from orchestrator.core.chat.slash_words import SlashWord, slash_word
@@ -27,7 +35,6 @@ from orchestrator.store.transaction import Transaction
 
 _log = structlog.get_logger(__name__)
 
-BOUND_INCIDENTS: Final = "bound:"
 _SENTENCE: Final = {
     Bound.SENDER: Say.BOUND_SENDER,
     Bound.CHAT: Say.BOUND_CHAT,
@@ -163,7 +170,11 @@ def _bound(
         bot_turns_in_a_row=bounds.bot_turns_in_a_row(
             tx, group.jid, since=since, now=at, count=limits.bot_turns_in_a_row
         ),
-        met=[bound for bound in Bound if _is_silent(tx, _incident(bound, group.jid, person_key(sender)), at)],
+        met=[
+            bound
+            for bound in Bound
+            if _is_silent(tx, bound_incident(bound, group.jid, person_key(sender)), at)
+        ],
     )
     return bound_met(role, tally, limits)
 
@@ -183,7 +194,7 @@ def _tell_of_bound(
     at: datetime,
 ) -> None:
     """One sentence when it is met; from then on silence until its hour is over."""
-    incident = _incident(met, group.jid, sender)
+    incident = bound_incident(met, group.jid, sender)
     met_at = notices.opened_at(tx, incident)
     if met_at is not None and is_silent(met_at, at):
         notices.count_one(tx, incident, at=at)
@@ -191,7 +202,9 @@ def _tell_of_bound(
     notices.close(tx, incident)
     notices.count_one(tx, incident, at=at)
     zone = zone_or_utc(group.timezone or services.settings.assistant.timezone)
-    facts = {"time": f"{(at + WINDOW).astimezone(zone):%H:%M}"}
+    # Whose clock it is goes without saying only where it is the assistant's.
+    is_other = zone != zone_or_utc(services.settings.assistant.timezone)
+    facts = {"time": f"{(at + WINDOW).astimezone(zone):%H:%M}{f' ({zone})' if is_other else ''}"}
     if met is Bound.SENDER:
         facts["name"] = message.sender_name or message.sender_jid
     key = f"{incident}:{at.timestamp():.0f}"
@@ -199,9 +212,3 @@ def _tell_of_bound(
         tx, services, chat=group.jid, what=_SENTENCE[met], incident=key, at=at, words_of=None, **facts
     )
     _log.warning("bound.met", chat=group.jid, group=group.folder, bound=met.value)
-
-
-def _incident(bound: Bound, chat: Jid, sender: Jid) -> str:
-    """A sender's bound counts in all chats, but each chat is told of it once."""
-    whose = f"{chat}:{sender}" if bound is Bound.SENDER else chat
-    return f"{BOUND_INCIDENTS}{bound}:{whose}"

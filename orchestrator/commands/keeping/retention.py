@@ -10,11 +10,10 @@ from functools import partial
 from typing import Final, Protocol
 
 from orchestrator.commands.decisions import expire_proposals
-from orchestrator.commands.hearing.judging import BOUND_INCIDENTS
 from orchestrator.commands.hearing.receiving import REFUSED_INCIDENTS, UNREGISTERED_INCIDENTS
 from orchestrator.commands.services import Services
 from orchestrator.contracts.wire.boxes import KEEP_REFUSED, KEEP_REPLIES
-from orchestrator.core.chat.bounds import WINDOW
+from orchestrator.core.chat.bounds import BOUND_INCIDENTS, WINDOW
 from orchestrator.store import (
     chats,
     messages,

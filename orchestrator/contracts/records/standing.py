@@ -89,9 +89,10 @@ class UsedToday:
 class Standing:
     """All of it. left: groups in whose chat we are no more. waiting: messages that set the assistant off and
     that no agent has yet. at_work: those that one has. turns: those that are open. agents: live ones by
-    status; oldest_start_at: since when the first of them is being started. alerts: what `alerts.command` was
-    not told yet. refused_spawns: of the last day, by code. newest_at: when the newest message came. ever: the
-    highest numbers given to messages, texts and events since the store was made."""
+    status; oldest_start_at: since when the first of them is being started. bounds: those on how often the
+    assistant is set off that were met and are silent. alerts: what `alerts.command` was not told yet.
+    refused_spawns: of the last day, by code. newest_at: when the newest message came. ever: the highest
+    numbers given to messages, texts and events since the store was made."""
 
     at: datetime
     groups: tuple[Group, ...] = ()
@@ -105,6 +106,7 @@ class Standing:
     outgoing: OutgoingTexts = field(default_factory=OutgoingTexts)
     schedule: Schedule = field(default_factory=Schedule)
     incidents: tuple[OpenIncident, ...] = ()
+    bounds: tuple[OpenIncident, ...] = ()
     alerts: Backlog = field(default_factory=Backlog)
     proposals: int = 0
     questions: int = 0

@@ -209,3 +209,25 @@ async def test_a_message_met_again_counts_once(desk: Desk, limits: dict[str, Any
 
     assert len(await triggers(desk)) == expected
     assert (within, len(await notices(desk))) == ([], 1)
+
+
+async def test_what_somebody_says_as_an_operator_is_not_counted_where_he_is_none(desk: Desk) -> None:
+    await desk.run(lambda tx: add_group(tx, "main", OTHER_CHAT, is_main=1))
+    bound(desk, sender=2)
+    for number in range(4):
+        await call(desk, f"main-{number}", chat_jid=OTHER_CHAT)
+
+    await call(desk, "a-1", "a-2", "a-3")
+
+    assert await triggers(desk) == ["a-1", "a-2"]
+
+
+async def test_the_time_carries_its_zone_where_it_is_not_the_assistants(desk: Desk) -> None:
+    await desk.run(lambda tx: add_group(tx, "garden", OTHER_CHAT, timezone="Asia/Tokyo"))
+    bound(desk, sender=1)
+
+    await call(desk, "a-1", "a-2", chat_jid=OTHER_CHAT)
+
+    assert await notices(desk, OTHER_CHAT) == [
+        ENGLISH[Say.BOUND_SENDER].format(name="Ann", time="10:00 (Asia/Tokyo)")
+    ]

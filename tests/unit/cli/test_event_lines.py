@@ -12,7 +12,7 @@ WHEN = {"timestamp": "2026-01-15T10:30:00.123Z"}
 @pytest.mark.parametrize(
     ("event", "shown"),
     [
-        ({"type": "agent.log", "agentId": "a-1", "message": "one\ntwo\x1b[2J"}, "a-1 agent.log one two[2J"),
+        ({"type": "agent.log", "agentId": "a-1", "message": "one\ntwo\x1b[2J"}, "a-1 agent.log one / two[2J"),
         (
             {"type": "agent.progress", "agentId": "a-1", "progress": 40, "description": "half"},
             "a-1 agent.progress 40% half",

@@ -107,3 +107,27 @@ def test_a_signal_is_an_orderly_end_that_the_exit_code_names(
     assert code == 128 + received
     assert said.endswith("Stopping…\n")
     assert "shutdown.done" in (home / "data/logs/dovecote.log").read_text()
+
+
+def test_a_line_over_a_bound_is_an_error_also_where_the_chat_was_told_before(dovecote: Dovecote) -> None:
+    dovecote("group", "add", "garden", "--jid", "console:garden", "--trigger", "@Gardener")
+    one = {"DOVECOTE_BOUNDS__TRIGGERS_PER_SENDER": "1"}
+    garden = ("chat", "--chat", "console:garden")
+    dovecote("chat", stdin="echo main counts for nothing\n", more=one)
+
+    under = dovecote(*garden, stdin="@Gardener echo one\n", more=one)
+    told = dovecote(*garden, stdin="@Gardener echo two\n", more=one)
+    again = dovecote(*garden, stdin="@Gardener echo three\n/status\n", more=one)
+    status = dovecote("status", more=one)
+    doctor = dovecote("doctor", more=one)
+
+    assert (under.returncode, under.stdout) == (0, "one\n")
+    assert (told.returncode, "very often" in told.stdout) == (1, True)
+    assert (again.returncode, again.stdout) == (1, "")
+    assert (
+        "Error: Line 1 (“@Gardener echo three”) was not answered. Nor was 1 more. The bound "
+        "bounds.triggers_per_sender is met: nothing here is answered until " in again.stderr
+    )
+    assert "console:operator is not answered in garden until " in status.stdout
+    assert "Console:operator is not answered in garden until " in doctor.stdout
+    assert "(bounds.triggers_per_sender)" in status.stdout

@@ -104,3 +104,20 @@ def test_a_terminal_that_goes_away_ends_the_chat_in_order(home: Path, open_scree
     assert code == 0
     assert "shutdown.done" in (home / "data/logs/dovecote.log").read_text()
     assert (home / "data/store/lock").read_text() == ""
+
+
+def test_every_line_over_a_bound_is_told_why_it_is_not_answered(
+    dovecote: Dovecote, open_screen: OpenScreen, environment: dict[str, str]
+) -> None:
+    dovecote("group", "add", "garden", "--jid", "console:garden", "--trigger", "@Gardener")
+    environment["DOVECOTE_BOUNDS__TRIGGERS_PER_SENDER"] = "1"
+
+    screen = open_screen("--chat", "console:garden")
+    screen.until("you >")
+    screen.keys(b"@Gardener echo one\r")
+    screen.until("Assistant\r\n")
+    screen.until("one")
+    for _ in range(2):
+        screen.until("you >")
+        screen.keys(b"@Gardener echo again\r")
+        screen.until("bounds.triggers_per_sender is met")
