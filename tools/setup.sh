@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Brings .venv to what a lock says, from nothing if need be. Says one line, on standard error, and only
+# Brings .venv to what a lock says, from nothing if need be. Says each step, on standard error, and only
 # if there is something to do; a second call answers in milliseconds and starts no Python.
 #
 # Usage: tools/setup.sh run | dev        (dev holds all of run, so it serves for both)
@@ -75,13 +75,14 @@ main() {
             return
         fi
     fi
-    echo "Setting up… (packages into $venv, once)" >&2
+    echo "Setting up, once; it takes a minute or so:" >&2
 
     local place
     place="$PWD $("$python" -c 'import os, sys; print(os.path.realpath(sys.executable))')"
     if [ "$(cat "$venv/.place" 2>/dev/null)" != "$place" ]; then
         rm -rf "$venv"
         mkdir "$venv"
+        echo "  making $venv…" >&2
         quietly "making $venv" "$python" -m venv "$venv"
         echo "$place" >"$venv/.place"
     fi
@@ -89,9 +90,11 @@ main() {
     # Gone until all is in: a set-up that was cut short starts again.
     rm -f "$installed"
     local pip=("$venv/bin/python" -m pip --disable-pip-version-check install --quiet --no-input)
+    echo "  installing $(grep -c == "requirements/$want.lock") packages into it…" >&2
     quietly "installing requirements/$want.lock" \
         "${pip[@]}" --require-hashes --no-deps -r "requirements/$want.lock"
     # Our own package needs no download: its build backend came with the lock.
+    echo "  installing Dovecote itself…" >&2
     quietly "installing dovecote itself" \
         "${pip[@]}" --no-index --no-build-isolation --no-deps --editable .
     state "$want" >"$installed"

@@ -90,13 +90,14 @@ def status(home: Home = None, as_json: AsJson = False) -> None:
 def messages(
     chat: Annotated[Optional[str], typer.Option("--chat", help="Only those of this chat.")] = None,  # noqa: UP045 — typer
     count: Count = 50,
+    sent: Annotated[bool, typer.Option("--sent", help="What was sent to chats instead.")] = False,
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the newest messages and what became of them."""
-    from orchestrator.cli.seen import show_messages
+    from orchestrator.cli.seen import show_messages, show_sent
 
-    show_messages(home, chat=chat, count=count, as_json=as_json)
+    (show_sent if sent else show_messages)(home, chat=chat, count=count, as_json=as_json)
 
 
 @app.command()

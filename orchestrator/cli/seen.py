@@ -1,4 +1,4 @@
-"""`dovecote messages` and `dovecote errors`: what people wrote, and what was refused of agents."""
+"""`dovecote messages` and `dovecote errors`: what people wrote, what was sent, what was refused of agents."""
 
 import asyncio
 import json
@@ -9,7 +9,7 @@ from typing import Any
 from orchestrator.cli.home import open_home_to_ask
 from orchestrator.cli.place import ask_or_look
 from orchestrator.cli.table import columns
-from orchestrator.commands.operator_requests import recent_messages, refused_requests
+from orchestrator.commands.operator_requests import recent_messages, recent_texts, refused_requests
 from orchestrator.contracts.ids import Jid
 from orchestrator.core.text_cleaning import clean_name, clean_text
 from orchestrator.store.refusals import ERRORS
@@ -36,6 +36,29 @@ def show_messages(home_option: Path | None, *, chat: str | None, count: int, as_
         heads = ("SENT", "STATUS", "CHAT", "FROM", "TEXT")
         rows = [(m["sentAt"], m["status"], m["chatJid"], m["sender"], m["text"]) for m in found]
         for line in columns(heads, rows):
+            print(line)
+
+
+def show_sent(home_option: Path | None, *, chat: str | None, count: int, as_json: bool) -> None:
+    """One line a text, the newest last."""
+    wanted = {"count": str(count)} | ({} if chat is None else {"chat": chat})
+    found: Rows = asyncio.run(
+        ask_or_look(
+            open_home(home_option),
+            lambda client: client.call("GET", "/api/v1/messages/sent", query=wanted),
+            lambda services: recent_texts(services, None if chat is None else Jid(chat), count=count),
+            nothing=[],
+        )
+    )
+    if as_json:
+        print(json.dumps(found, indent=2))
+    elif not found:
+        print("Nothing was sent.")
+    else:
+        rows = [
+            (t["createdAt"], t["chatJid"], "Dovecote" if t["isNotice"] else "agent", t["text"]) for t in found
+        ]
+        for line in columns(("WRITTEN", "CHAT", "BY", "TEXT"), rows):
             print(line)
 
 

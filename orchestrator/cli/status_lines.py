@@ -130,7 +130,7 @@ def bounds_in_words(standing: Standing) -> list[str]:
             whom = whom if met.sender is None else f"{clean_name(met.sender)} is"
             until = met.until.astimezone()
             where = chats[met.chat].folder
-            words.append(f"{whom} not answered in {where} until {until:%H:%M %Z} ({met.setting})")
+            words.append(f"in {where} {whom} not answered until {until:%H:%M %Z} ({met.setting})")
     return words
 
 

@@ -13,13 +13,14 @@ TaskId = Annotated[str, typer.Argument(metavar="TASK", help="Its id, as the list
 @task_app.command("list")
 def task_list(
     group: Annotated[Optional[str], typer.Option("--group", help="Only those of this group.")] = None,  # noqa: UP045 — typer
+    ended: Annotated[bool, typer.Option("--ended", help="Those that are over instead.")] = False,
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
     """List the tasks that are active or paused."""
     from orchestrator.cli.tasks import list_all
 
-    list_all(home, group=group, as_json=as_json)
+    list_all(home, group=group, ended=ended, as_json=as_json)
 
 
 @task_app.command("show")

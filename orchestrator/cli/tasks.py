@@ -12,7 +12,7 @@ from orchestrator.cli.client import ApiClient, not_running
 from orchestrator.cli.home import Home, open_home_to_ask
 from orchestrator.cli.place import open_place
 from orchestrator.cli.table import columns
-from orchestrator.commands.operator_requests import ask_as_operator, show_task, task_history
+from orchestrator.commands.operator_requests import ask_as_operator, ended_tasks, show_task, task_history
 from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import ErrorCode, InvalidRequest, NotFound
 from orchestrator.contracts.ids import GroupFolder
@@ -44,7 +44,7 @@ _UNIT_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 class TaskDesk(Protocol):
     """Where tasks are managed. Every failure is a `DovecoteError`."""
 
-    async def list_all(self, group: str | None) -> Sequence[Object]: ...
+    async def list_all(self, group: str | None, *, ended: bool) -> Sequence[Object]: ...
 
     async def show(self, task_id: str) -> Object: ...
 
@@ -61,9 +61,9 @@ class HttpTasks:
     def __init__(self, client: ApiClient) -> None:
         self._client = client
 
-    async def list_all(self, group: str | None) -> Sequence[Object]:
+    async def list_all(self, group: str | None, *, ended: bool) -> Sequence[Object]:
         """GET all."""
-        query = None if group is None else {"group": group}
+        query = ({} if group is None else {"group": group}) | ({"ended": "true"} if ended else {})
         found: Sequence[Object] = (await self._client.call("GET", "/api/v1/tasks", query=query))["tasks"]
         return found
 
@@ -98,8 +98,10 @@ class StoreTasks:
         self._services = services
         self._home = home
 
-    async def list_all(self, group: str | None) -> Sequence[Object]:
+    async def list_all(self, group: str | None, *, ended: bool) -> Sequence[Object]:
         """The command itself."""
+        if ended:
+            return await ended_tasks(self._services, group)
         folder = None if group is None else GroupFolder(group)
         answer: Object = await ask_as_operator(self._services, ListTasks(group_folder=folder))
         found: Sequence[Object] = answer["tasks"]
@@ -130,7 +132,7 @@ class NoTasks:
     def __init__(self, home: Home) -> None:
         self._home = home
 
-    async def list_all(self, group: str | None) -> Sequence[Object]:
+    async def list_all(self, group: str | None, *, ended: bool) -> Sequence[Object]:
         """None."""
         return []
 
@@ -158,9 +160,9 @@ class NoTasks:
         )
 
 
-def list_all(home_option: Path | None, *, group: str | None, as_json: bool) -> None:
-    """One line a task that is active or paused."""
-    found = _at_desk(open_home_to_ask(home_option), lambda desk: desk.list_all(group))
+def list_all(home_option: Path | None, *, group: str | None, ended: bool, as_json: bool) -> None:
+    """One line a task that is active or paused, or that is over."""
+    found = _at_desk(open_home_to_ask(home_option), lambda desk: desk.list_all(group, ended=ended))
     if as_json:
         _print_json(found)
     elif not found:

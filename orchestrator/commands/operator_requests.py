@@ -14,11 +14,11 @@ from orchestrator.commands.tasks.task_views import task_view
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.errors import DovecoteError, ErrorCode, NotFound
 from orchestrator.contracts.ids import BoxName, Jid, agent_of_box, is_own_box, new_id
-from orchestrator.contracts.records.messages import StoredMessage
+from orchestrator.contracts.records.messages import OutboxItem, StoredMessage, TextSource
 from orchestrator.contracts.records.tasks import Task, TaskRun
 from orchestrator.contracts.wire.codec import Wire
 from orchestrator.core.authority import allow
-from orchestrator.store import message_views, refused_spawns, task_runs, tasks
+from orchestrator.store import message_views, outbox, refused_spawns, task_runs, tasks
 from orchestrator.store.refusals import list_refusals
 from orchestrator.store.refused_spawns import RefusedSpawns
 from orchestrator.store.transaction import Transaction
@@ -61,6 +61,13 @@ async def show_task(services: Services, task_id: str) -> Mapping[str, object]:
     }
 
 
+async def ended_tasks(services: Services, folder: str | None) -> list[Mapping[str, object]]:
+    """The tasks of one group or of all that are over, what ended last first."""
+    async with services.db.reader() as reader:
+        found = await tasks.list_ended(reader, folder, count=MAX_ROWS)
+    return [task_view(each, reader=OperatorCaller()) for each in found]
+
+
 async def task_history(services: Services, task_id: str, *, count: int) -> list[Mapping[str, object]]:
     """The newest runs of a task, newest first. Raises NotFound."""
     task = await _found_task(services, task_id)
@@ -72,6 +79,12 @@ async def recent_messages(services: Services, chat: Jid | None, *, count: int) -
     """The newest messages of one chat or of all, oldest first, with what became of them."""
     async with services.db.reader() as reader:
         return [_message_view(each) for each in await message_views.newest(reader, chat, count=count)]
+
+
+async def recent_texts(services: Services, chat: Jid | None, *, count: int) -> list[Mapping[str, object]]:
+    """The newest texts that were sent to one chat or to all, oldest first."""
+    async with services.db.reader() as reader:
+        return [_text_view(each) for each in await outbox.newest(reader, chat, count=count)]
 
 
 async def refused_requests(services: Services, box: str | None, *, count: int) -> list[Mapping[str, object]]:
@@ -141,6 +154,16 @@ def _message_view(message: StoredMessage) -> Mapping[str, object]:
         "status": message.status.value,
         "isTrigger": message.is_trigger,
         "text": message.text,
+    }
+
+
+def _text_view(item: OutboxItem) -> Mapping[str, object]:
+    return {
+        "id": item.id,
+        "chatJid": item.chat_jid,
+        "isNotice": item.source is TextSource.NOTICE,
+        "createdAt": _iso(item.created_at),
+        "text": item.text,
     }
 
 

@@ -77,6 +77,10 @@ UPDATE outbox SET told_with_seq = NULL
 TEXTS_AFTER: Final = """
 SELECT * FROM outbox WHERE chat_jid = :chat AND id > :after AND status = 'sent' ORDER BY id LIMIT :count
 """
+NEWEST: Final = "SELECT * FROM outbox WHERE status = 'sent' ORDER BY id DESC LIMIT :count"
+NEWEST_OF_CHAT: Final = """
+SELECT * FROM outbox WHERE chat_jid = :chat AND status = 'sent' ORDER BY id DESC LIMIT :count
+"""
 COUNT_WAITING: Final = """
 SELECT count(*) AS n FROM outbox WHERE chat_jid = :chat AND status IN ('queued', 'sending', 'unknown')
 """
@@ -242,6 +246,16 @@ async def texts_after(reader: Reader, chat: Jid, *, after_id: int, count: int) -
     """What was sent to a chat behind `after_id`, in order."""
     rows = await reader.all(TEXTS_AFTER, {"chat": chat, "after": after_id, "count": count})
     return [_item(row) for row in rows]
+
+
+async def newest(reader: Reader, chat: Jid | None, *, count: int) -> list[OutboxItem]:
+    """What was sent last, to one chat or to all, oldest first."""
+    rows = await (
+        reader.all(NEWEST, {"count": count})
+        if chat is None
+        else reader.all(NEWEST_OF_CHAT, {"chat": chat, "count": count})
+    )
+    return [_item(row) for row in reversed(rows)]
 
 
 async def count_waiting(reader: Reader, chat: Jid) -> int:

@@ -49,6 +49,10 @@ SELECT * FROM tasks
  ORDER BY created_ms, task_id
 """
 ALL: Final = "SELECT * FROM tasks WHERE status IN ('active', 'paused') ORDER BY folder, created_ms, task_id"
+ENDED: Final = """
+SELECT * FROM tasks WHERE ended_ms IS NOT NULL AND (:folder IS NULL OR folder = :folder)
+ ORDER BY ended_ms DESC, task_id LIMIT :count
+"""
 SOME: Final = f"{ALL} LIMIT :count"
 COUNT_ACTIVE: Final = """
 SELECT count(*) AS n FROM tasks WHERE folder = :folder AND status IN ('active', 'paused')
@@ -134,6 +138,11 @@ async def list_all(reader: Reader, folder: str | None) -> list[Task]:
     """What is active or paused, in one group or everywhere, outside a transaction."""
     rows = await (reader.all(ALL) if folder is None else reader.all(OF_GROUP, {"folder": folder}))
     return [_task(row) for row in rows]
+
+
+async def list_ended(reader: Reader, folder: str | None, *, count: int) -> list[Task]:
+    """What is completed or cancelled, in one group or everywhere, what ended last first."""
+    return [_task(row) for row in await reader.all(ENDED, {"folder": folder, "count": count})]
 
 
 async def find(reader: Reader, task_id: str) -> Task | None:

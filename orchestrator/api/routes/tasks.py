@@ -10,7 +10,9 @@ from pydantic.alias_generators import to_camel
 from orchestrator.commands.operator_requests import (
     MAX_ROWS,
     ask_as_operator,
+    ended_tasks,
     recent_messages,
+    recent_texts,
     refused_requests,
     show_task,
     task_history,
@@ -67,8 +69,10 @@ def task_routes(services: Services) -> APIRouter:
     router = APIRouter(prefix="/api/v1/tasks", tags=["tasks"])
 
     @router.get("")
-    async def get_tasks(group: str | None = None) -> Object:
-        """Active and paused tasks, of one group or of all."""
+    async def get_tasks(group: str | None = None, ended: bool = False) -> Object:
+        """Active and paused tasks, of one group or of all; with `ended` those that are over."""
+        if ended:
+            return {"tasks": await ended_tasks(services, group)}
         folder = None if group is None else GroupFolder(group)
         return await ask_as_operator(services, ListTasks(group_folder=folder))
 
@@ -124,6 +128,11 @@ def seen_routes(services: Services) -> APIRouter:
     async def get_messages(chat: str | None = None, count: _Count = 50) -> list[Object]:
         """The newest messages, oldest first."""
         return await recent_messages(services, None if chat is None else Jid(chat), count=count)
+
+    @router.get("/messages/sent")
+    async def get_sent(chat: str | None = None, count: _Count = 50) -> list[Object]:
+        """The newest texts that were sent to chats, oldest first."""
+        return await recent_texts(services, None if chat is None else Jid(chat), count=count)
 
     @router.get("/errors")
     async def get_errors(box: str | None = None, count: _Count = 50) -> list[Object]:

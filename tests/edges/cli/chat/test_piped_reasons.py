@@ -128,6 +128,6 @@ def test_a_line_over_a_bound_is_an_error_also_where_the_chat_was_told_before(dov
         "Error: Line 1 (“@Gardener echo three”) was not answered. Nor was 1 more. The bound "
         "bounds.triggers_per_sender is met: nothing here is answered until " in again.stderr
     )
-    assert "console:operator is not answered in garden until " in status.stdout
-    assert "Console:operator is not answered in garden until " in doctor.stdout
+    assert "in garden console:operator is not answered until " in status.stdout
+    assert "In garden console:operator is not answered until " in doctor.stdout
     assert "(bounds.triggers_per_sender)" in status.stdout

@@ -35,6 +35,7 @@ def test_what_was_sent_while_no_chat_was_open_is_shown_once_by_the_next_one(
     asked = dovecote("chat", stdin="remind me in 2 seconds to water the plants\n")
     serve()
     asyncio.run(eventually(lambda: "⏰ water the plants" in sent_texts(home)))
+    sent = dovecote("messages", "--sent").stdout.splitlines()
     piped = dovecote("chat", stdin="@Assistant echo piped\n")
 
     first = open_screen()
@@ -44,6 +45,8 @@ def test_what_was_sent_while_no_chat_was_open_is_shown_once_by_the_next_one(
     second = open_screen()
     again = second.until("you >")
 
+    assert [line.split()[1] for line in sent] == ["CHAT", "console:main", "console:main"]
+    assert sent[-1].endswith("agent  ⏰ water the plants")
     assert piped.stdout == "piped\n"
     assert "While no chat was open:" in shown
     assert "Got it" in asked.stdout

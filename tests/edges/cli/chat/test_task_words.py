@@ -43,6 +43,8 @@ def test_f13_a_task_is_made_shown_paused_resumed_and_cancelled(
     listed = plain(dovecote("task", "list", "--json"))
     said = [dovecote("task", word, task).stdout for word in ("pause", "resume", "cancel")]
     left = dovecote("task", "list")
+    over = plain(dovecote("task", "list", "--ended", "--json"))
+    elsewhere = dovecote("task", "list", "--ended", "--group", "club")
     shown = plain(dovecote("task", "show", task, "--json"))
     history = plain(dovecote("task", "history", task, "--json"))
 
@@ -52,7 +54,8 @@ def test_f13_a_task_is_made_shown_paused_resumed_and_cancelled(
     assert said[0] == f"Task {task} is paused.\n"
     assert said[1].startswith(f"Task {task} is active. Next run: ")
     assert said[2] == f"Task {task} is cancelled.\n"
-    assert left.stdout == "No tasks.\n"
+    assert (left.stdout, elsewhere.stdout) == ("No tasks.\n", "No tasks.\n")
+    assert [(each["id"], each["status"]) for each in over] == [(task, "cancelled")]
     assert (shown["status"], shown["nextRun"]) == ("cancelled", None)
     assert history == []
 

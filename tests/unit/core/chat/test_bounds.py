@@ -6,8 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.messages import SenderRole
-from orchestrator.core.chat.bounds import Bound, BoundLimits, Tally, bound_met, highest_role, is_silent
+from orchestrator.core.chat.bounds import (
+    Bound,
+    BoundLimits,
+    Tally,
+    bound_incident,
+    bound_met,
+    highest_role,
+    is_silent,
+    met_bound,
+)
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LIMITS = BoundLimits(triggers_of_sender=20, turns_of_chat=60, bot_turns_in_a_row=5)
@@ -123,3 +133,20 @@ def test_a_turn_goes_on_the_account_of_the_highest_who_set_it_off(
     roles: list[SenderRole], expected: SenderRole | None
 ) -> None:
     assert highest_role(roles) is expected
+
+
+@pytest.mark.parametrize("bound", list(Bound))
+def test_the_name_of_a_bound_that_was_met_says_whose_it_is(bound: Bound) -> None:
+    chat, sender = Jid("console:garden"), Jid("console:operator")
+
+    met = met_bound(bound_incident(bound, chat, sender), NOON, chats=[Jid("console:g"), chat])
+
+    assert met is not None
+    assert (met.bound, met.chat, met.until) == (bound, chat, NOON + timedelta(hours=1))
+    assert met.sender == (sender if bound is Bound.SENDER else None)
+
+
+def test_a_bound_of_another_chat_is_not_taken_for_one_of_this() -> None:
+    elsewhere = bound_incident(Bound.SENDER, Jid("console:gardens"), Jid("a@s"))
+
+    assert met_bound(elsewhere, NOON, chats=[Jid("console:garden")]) is None
