@@ -33,7 +33,9 @@ def run_chat(home_option: Path | None, *, chat: str) -> int:
     make_home(home)
     talk = _Talk(home, Jid(chat))
     # The terminal belongs to the chat: log lines go to the file alone.
-    logs = logging_to(home.paths.log_file, home.settings.logs, clock=SystemClock(), on_terminal=False)
+    logs = logging_to(
+        home.paths.log_file, home.settings.logs, clock=SystemClock(), on_terminal=False, tell=_tell
+    )
     with logs:
         fault = fault_of(lambda: asyncio.run(talk.run()))
     if talk.told_to_stop is not None:

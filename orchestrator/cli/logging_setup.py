@@ -5,7 +5,7 @@ import logging
 import logging.handlers
 import os
 import sys
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,16 +20,29 @@ from orchestrator.settings.tree import LogSettings
 _WITHHELD: Final = frozenset({"text", "texts", "prompt", "body", "content", "token", "authorization"})
 # Libraries that tell of each of our own calls, which say themselves what came of them.
 _CHATTY: Final = ("httpx", "httpcore")
+_TOLD: Final = {"programs.installing": "Fetching the agent program {program}, once; it takes a moment…"}
 
 EventDict = MutableMapping[str, Any]
 
 
 @contextlib.contextmanager
-def logging_to(log_file: Path, settings: LogSettings, *, clock: Clock, on_terminal: bool) -> Iterator[None]:
-    """Log to the rotated file, and to standard error if asked; all is put back at the end."""
+def logging_to(
+    log_file: Path,
+    settings: LogSettings,
+    *,
+    clock: Clock,
+    on_terminal: bool,
+    tell: Callable[[str], None] | None = None,
+) -> Iterator[None]:
+    """Log to the rotated file, and to standard error if asked; all is put back at the end.
+
+    tell: is given a sentence about what a person would wait for without knowing, from any thread.
+    """
     handlers: list[logging.Handler] = [_file_handler(log_file, settings)]
     if on_terminal:
         handlers.append(_terminal_handler())
+    if tell is not None:
+        handlers.append(_Teller(tell))
     root = logging.getLogger()
     level_before = root.level
     root.setLevel(settings.level.upper())
@@ -76,6 +89,20 @@ def _terminal_handler() -> logging.Handler:
 def _shows_colours() -> bool:
     """Not where people have said that they want none, nor where they would come out as signs."""
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+class _Teller(logging.Handler):
+    """Says the few events that people wait for, in words."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        super().__init__()
+        self._tell = tell
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say it, if there are words for it."""
+        event = record.msg
+        if isinstance(event, dict) and (words := _TOLD.get(event.get("event", ""))) is not None:
+            self._tell(words.format_map(event))
 
 
 class _RotatingHandler(logging.handlers.RotatingFileHandler):

@@ -203,3 +203,13 @@ def test_a_terminal_gets_lines_for_people_wherever_standard_output_goes(
 
     assert "dovecote.ready" in told
     assert '{"' not in told
+
+
+def test_what_a_person_waits_for_is_told_in_words(log_file: Path, clock: ManualClock) -> None:
+    said: list[str] = []
+    with logging_to(log_file, LogSettings(), clock=clock, on_terminal=False, tell=said.append):
+        log = structlog.get_logger()
+        log.info("programs.installing", program="claude")
+        log.info("message.stored", chat="console:main")
+
+    assert said == ["Fetching the agent program claude, once; it takes a moment…"]
