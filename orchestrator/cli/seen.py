@@ -44,7 +44,7 @@ def show_sent(home_option: Path | None, *, chat: str | None, count: int, as_json
     wanted = {"count": str(count)} | ({} if chat is None else {"chat": chat})
     found: Rows = asyncio.run(
         ask_or_look(
-            open_home(home_option),
+            open_home_to_ask(home_option),
             lambda client: client.call("GET", "/api/v1/messages/sent", query=wanted),
             lambda services: recent_texts(services, None if chat is None else Jid(chat), count=count),
             nothing=[],
