@@ -381,7 +381,9 @@ async def test_what_people_write_is_news_for_every_terminal(served: Served) -> N
         place = {"after": "0", "heard_seq": str(first["heard_seq"])}
         second = (await client.get(f"/api/v1/chats/{MAIN}/texts", params=place)).json()
 
-    assert first["heard"] == [{"message_id": "m1", "sender_name": "Ann", "text": "hello"}]
+    assert first["heard"] == [
+        {"message_id": "m1", "sender_name": "Ann", "text": "hello", "is_context": False}
+    ]
     assert second["heard"] == []
 
 
