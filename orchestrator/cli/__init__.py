@@ -9,7 +9,7 @@ it, `ended` says how; `logging_setup` and `log_repeats` are its log.
 `chat` is a conversation, by `chat_terminal` or, without a terminal, by `chat_lines`; both speak by a
 `console_link`, a `steady_link` when orchestrators may go and come. `stdin_lines` is what is typed,
 `chat_words` what the chat itself does and says, `addressing` how the assistant is called, `sent_file` how a
-file is shown.
+file is shown, `last_seen` up to where somebody has looked.
 `groups`, `tasks`, `proposals`, `api_keys`, `usage`, `secrets`, `provider_login`, `config`, `workspaces`,
 `image` (with `build_for` and `image_prune`), `events`, `whatsapp` and `whatsapp_link` (with
 `whatsapp_settling` behind a link, and `whatsapp_numbers`) are the commands of these names; `seen` is
