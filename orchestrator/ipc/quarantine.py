@@ -6,6 +6,7 @@
 import json
 import re
 import secrets
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -51,6 +52,8 @@ class Quarantine:
     def __init__(self, errors: SafeDir) -> None:
         self._errors = errors
         self._put_since_prune: dict[BoxName, int] = {}
+        # Pruning takes away unfinished files, which a crash left: it must not meet one that is being written.
+        self._one_at_a_time = threading.Lock()
 
     def put(self, evidence: Evidence, *, at: datetime) -> None:
         """Keep it. Beyond the bounds the oldest go. Raises OSError when the disk is full."""
@@ -66,7 +69,7 @@ class Quarantine:
             "sizeBytes": None if evidence.raw is None else len(evidence.raw),
             "refusedAt": at.isoformat(timespec="milliseconds"),
         }
-        with self._folder(evidence.box) as folder:
+        with self._one_at_a_time, self._folder(evidence.box) as folder:
             if evidence.raw is not None:
                 folder.write_atomically(stem, evidence.raw)
             line = json.dumps(reason, ensure_ascii=False, indent=1) + "\n"
@@ -80,14 +83,14 @@ class Quarantine:
     def take_in(self, ipc: SafeDir, name: BoxName, *, at: datetime) -> None:
         """Move the whole box `name` from `ipc` here."""
         ipc.mend_child(name)  # a directory moves only with the right to write in it
-        with self._folder(name) as folder:
+        with self._one_at_a_time, self._folder(name) as folder:
             ipc.rename(name, f"{_ms(at)}-{secrets.token_hex(3)}{BOX_SUFFIX}", to=folder)
 
     def prune(self, *, now: datetime) -> None:
         """Remove what is older than a week or beyond the bounds, in every folder."""
         for name in self._errors.names(100_000)[0]:
             try:
-                with self._errors.child(name) as folder:
+                with self._one_at_a_time, self._errors.child(name) as folder:
                     if _prune(folder, now) == 0:
                         self._errors.remove_empty(name)
             except Vanished:

@@ -151,6 +151,8 @@ def doubt_about(path: str) -> str | None:
     """
     if path in _SHARED_PLACES:
         return "is shared by all programs of this machine, whose files lie there"
+    if any(_is_within(path, place) for place in _SHARED_PLACES):
+        return None  # what somebody put there is his own, also where that is /var/tmp
     if any(_is_within(path, place) for place in _SENSITIVE_PLACES):
         return "belongs to the system: agents may read what lies there, and change what they may write"
     return None

@@ -85,7 +85,7 @@ def test_what_is_asked_at_another_terminal_is_shown_with_the_sender(
     screen.until("you >")
     # The API opens a moment later than the prompt; the other chat waits for it.
     other = dovecote("chat", stdin="@Assistant echo from afar\n")
-    shown = screen.until("from afar")
+    shown = screen.until("echo from afar") + screen.until("from afar")
     screen.until("you >")
     screen.keys(b"\x04")
 

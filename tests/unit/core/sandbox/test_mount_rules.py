@@ -143,7 +143,9 @@ def test_of_places_that_are_not_for_agents_alone_there_is_a_doubt(path: str) -> 
     assert doubt_about(path) is not None
 
 
-@pytest.mark.parametrize("path", ["/srv/photos", "/home/ann/photos", "/tmp/project", "/data", "/etcetera"])
+@pytest.mark.parametrize(
+    "path", ["/srv/photos", "/home/ann/photos", "/tmp/project", "/var/tmp/x", "/data", "/etcetera"]
+)
 def test_of_any_other_directory_there_is_none(path: str) -> None:
     assert doubt_about(path) is None
 
