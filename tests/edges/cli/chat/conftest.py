@@ -97,6 +97,10 @@ def end_of(talk: "subprocess.Popen[str]") -> tuple[int, str]:
     return talk.returncode, said
 
 
+_STILL_S = 0.2
+_STILL_WITHIN_S = 5.0
+
+
 class Screen:
     """A chat on a pseudo-terminal."""
 
@@ -106,8 +110,14 @@ class Screen:
         self._unread = ""
 
     def keys(self, keys: bytes) -> None:
-        """Press them. Only at a prompt: in between a terminal has its own mind about Ctrl-C and Ctrl-D."""
+        """Press them at a prompt once the screen is still: while it is drawn a terminal may lose keys."""
+        deadline = time.monotonic() + _STILL_WITHIN_S
+        while time.monotonic() < deadline and select.select([self._ours], [], [], _STILL_S)[0]:
+            self._read()
         os.write(self._ours, keys)
+
+    def _read(self) -> None:
+        self._unread += os.read(self._ours, 65536).decode("utf-8", "replace")
 
     def until(self, wanted: str, *, within_s: float = 25) -> str:
         """What is shown from here on, until `wanted` is in it."""
@@ -117,7 +127,7 @@ class Screen:
             assert left > 0, _plain(self._unread)
             ready, _, _ = select.select([self._ours], [], [], left)
             if ready:
-                self._unread += os.read(self._ours, 65536).decode("utf-8", "replace")
+                self._read()
         before, _, self._unread = _plain(self._unread).partition(wanted)
         return before + wanted
 
