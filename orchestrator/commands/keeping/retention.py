@@ -34,7 +34,6 @@ from orchestrator.store.transaction import Transaction
 
 AT_ONCE: Final = 1_000
 """Rows that one transaction looks at or removes."""
-"""As files of boxes that were refused."""
 AGENTS_FOR: Final = timedelta(days=30)
 """Agents from their end on, with what was decided and asked for them; turns of one that lives on."""
 _MONTH: Final = timedelta(days=32)

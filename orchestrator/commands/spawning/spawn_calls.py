@@ -1,7 +1,7 @@
 """A spawn whose caller stays for what comes of it, as HTTP and tool servers ask for one.
 
 Who hangs up loses nothing: the agent goes on, and its record and its parent's box have the result. Source:
-agents.md section 2, decision X3.
+agents.md section 2.
 """
 
 from collections.abc import Mapping
