@@ -7,7 +7,8 @@ from functools import partial
 from typing import Final
 
 from orchestrator.commands.catalog import CATALOG
-from orchestrator.commands.command import Context
+from orchestrator.commands.command import Command, Context
+from orchestrator.commands.operator_advice import for_operator
 from orchestrator.commands.services import Services
 from orchestrator.commands.spawning.spawn_wishes import agent_key
 from orchestrator.commands.tasks.task_views import task_view
@@ -33,6 +34,15 @@ async def ask_as_operator(services: Services, request: Wire) -> Mapping[str, obj
         services=services, caller=OperatorCaller(), at=services.clock.now(), key=new_id("operator")
     )
 
+    try:
+        return await _done(services, command, context, request)
+    except DovecoteError as error:
+        raise for_operator(error) from None
+
+
+async def _done(
+    services: Services, command: Command, context: Context, request: Wire
+) -> Mapping[str, object]:
     prepared = await command.prepare(services, context.caller, request)
 
     def body(tx: Transaction) -> Mapping[str, object]:

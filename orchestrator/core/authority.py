@@ -207,7 +207,7 @@ def no_such_task(task_id: str | None) -> NotFound:
     return NotFound(
         f"There is no task {task_id!r} here.",
         code=ErrorCode.TASK_NOT_FOUND,
-        suggestion="Call list_tasks to see the ids of your tasks.",
+        suggestion="See the ids of the tasks with list_tasks.",
     )
 
 

@@ -1,6 +1,7 @@
 """`/mcp/spawn`: seed 000's tools for programs outside."""
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from orchestrator.api.spawn_body import names_as_sent, read_spawn
@@ -12,7 +13,7 @@ from orchestrator.commands.services import Services
 from orchestrator.commands.setup.api_keys import check_scope
 from orchestrator.commands.spawning.spawn_calls import spawn_and_wait, spawn_response
 from orchestrator.commands.spawning.spawn_rendering import as_cascade
-from orchestrator.contracts.errors import InvalidRequest
+from orchestrator.contracts.errors import DovecoteError, ErrorCode, InvalidRequest
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.spawns import OnParentExit, RestartPolicy, SpawnProfile, WaitFor
 from orchestrator.contracts.records.tokens import Scope
@@ -70,6 +71,25 @@ _SPAWN_SCHEMA: Final = {
     "required": ["task"],
 }
 
+_SEE_AGENTS: Final = "See which there are: get_agent_status without an agent_id."
+_ADVICE: Final = {
+    ErrorCode.AGENT_NOT_FOUND: _SEE_AGENTS,
+    ErrorCode.PARENT_NOT_FOUND: _SEE_AGENTS,
+    ErrorCode.WORKSPACE_NOT_ALLOWED: "Ask the operator to allow it: manage_config with the section "
+    "workspaces and the action propose.",
+}
+"""What a program that has these tools can do about an error."""
+
+
+@contextlib.contextmanager
+def _advice_of_tools() -> Iterator[None]:
+    """What is refused within names tools, not commands of a terminal."""
+    try:
+        yield
+    except DovecoteError as error:
+        error.suggestion = _ADVICE.get(error.code, error.suggestion)
+        raise
+
 
 class SpawnToolset:
     """The four tools, each one operation of the command layer."""
@@ -116,17 +136,21 @@ class SpawnToolset:
         check_scope(caller, Scope.SPAWN)
         asked = read_spawn(dict(given))
         work = spawn_and_wait(self._services, caller, asked.spec, parent=asked.parent)
-        with names_as_sent(asked.names):
+        with names_as_sent(asked.names), _advice_of_tools():
             return spawn_response(await work)
 
     async def _status(self, caller: ProgramCaller, given: Mapping[str, Any]) -> Object:
         agent_id = given.get("agent_id")
         named = None if agent_id is None else _agent_id(agent_id)
-        return {"agents": [as_metadata(each) for each in await agent_views(self._services, caller, named)]}
+        with _advice_of_tools():
+            found = await agent_views(self._services, caller, named)
+        return {"agents": [as_metadata(each) for each in found]}
 
     async def _terminate(self, caller: ProgramCaller, given: Mapping[str, Any]) -> Object:
         check_scope(caller, Scope.STOP)
-        return as_cascade(await stop_agents(self._services, caller, _agent_id(given.get("agent_id"))))
+        agent_id = _agent_id(given.get("agent_id"))
+        with _advice_of_tools():
+            return as_cascade(await stop_agents(self._services, caller, agent_id))
 
 
 def _agent_id(given: object) -> AgentId:

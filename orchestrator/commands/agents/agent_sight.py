@@ -60,6 +60,11 @@ def is_below(tx: Transaction, agent: Agent, top: AgentId) -> bool:
     return any(each.agent_id == top for each in lineage.ancestors(tx, agent.agent_id))
 
 
+def how_to_see_agents(caller: Caller | ApiCaller) -> str:
+    """What shows which agents there are, as the caller can ask for it."""
+    return _LIST_THEM if isinstance(caller, AgentCaller) else _LIST_ALL
+
+
 _LIST_THEM: Final = "Call get_agent_status without an id to see the agents that you started."
 _LIST_ALL: Final = "See which there are: dovecote agent list, or GET /api/v1/agents."
 
@@ -70,7 +75,7 @@ def _found(tx: Transaction, caller: Caller | ApiCaller, agent_id: str, reach: Co
         raise NotFound(
             f"There is no agent {agent_id[:_MAX_ID_CHARS]!r} here.",
             code=ErrorCode.AGENT_NOT_FOUND,
-            suggestion=_LIST_THEM if isinstance(caller, AgentCaller) else _LIST_ALL,
+            suggestion=how_to_see_agents(caller),
         )
     return agent
 

@@ -2,9 +2,11 @@
 
 from typing import Final
 
+from orchestrator.commands.agents.agent_sight import how_to_see_agents
 from orchestrator.commands.command import Refusal
 from orchestrator.commands.services import Services
 from orchestrator.commands.spawning.spawn_wishes import PreparedSpawn
+from orchestrator.contracts.callers import ApiCaller, Caller
 from orchestrator.contracts.errors import KEPT_OF_BOXES, Conflict, ErrorCode, Forbidden, NotFound
 from orchestrator.contracts.events import (
     AuditEvent,
@@ -25,12 +27,12 @@ _WAIT_FOR_PARENT: Final = (
 )
 
 
-def parent_not_found(parent_id: AgentId) -> NotFound:
+def parent_not_found(parent_id: AgentId, caller: Caller | ApiCaller) -> NotFound:
     """The error for a parent that is not there, or that the caller may not know of."""
     return NotFound(
         f"There is no parent agent {parent_id[:_MAX_ID_CHARS]!r}.",
         code=ErrorCode.PARENT_NOT_FOUND,
-        suggestion="See which agents there are: get_agent_status, or over HTTP GET /api/v1/agents.",
+        suggestion=how_to_see_agents(caller),
         details={"parentAgentId": parent_id[:_MAX_ID_CHARS]},
     )
 
@@ -61,8 +63,7 @@ def workspace_not_allowed(path: str) -> Forbidden:
     return Forbidden(
         f"The workspace {path!r} is not in the allowlist.",
         code=ErrorCode.WORKSPACE_NOT_ALLOWED,
-        suggestion="Let an operator allow it: dovecote workspace approve PATH "
-        "(the tool manage_config asks him for that).",
+        suggestion="Let an operator allow it: dovecote workspace approve PATH",
         details={"workspacePath": path},
     )
 

@@ -73,7 +73,7 @@ def grant(
         parent = _live_parent(tx, caller, prepared)
     _check_profile(spec, parent)
     permissions = _permissions(spec, parent)
-    places = _places(tx, prepared)
+    places = _places(tx, caller, prepared)
     timeout_ms, capped_by = _timeout(prepared, parent, at=at)
     limits = _limits(services, spec)
     usage = _usage(tx, prepared, parent, limits, at=at)
@@ -92,7 +92,7 @@ def _live_parent(tx: Transaction, caller: Caller | ApiCaller, prepared: Prepared
     assert prepared.parent_id is not None
     parent = agents.get(tx, prepared.parent_id)
     if parent is None or (isinstance(caller, AgentCaller) and not is_below(tx, parent, caller.agent_id)):
-        raise parent_not_found(prepared.parent_id)
+        raise parent_not_found(prepared.parent_id, caller)
     if parent.status not in _STARTS_OTHERS:
         raise parent_not_running(parent)
     tree = trees.get(tx, parent.tree_id)
@@ -158,11 +158,11 @@ def _permissions(spec: SpawnSpec, parent: Agent | None) -> SpawnPermissions:
     )
 
 
-def _places(tx: Transaction, prepared: PreparedSpawn) -> SpawnPlaces:
+def _places(tx: Transaction, caller: Caller | ApiCaller, prepared: PreparedSpawn) -> SpawnPlaces:
     places = prepared.places
     if places is None:  # its parent came to be only after it was looked for
         assert prepared.parent_id is not None
-        raise parent_not_found(prepared.parent_id)
+        raise parent_not_found(prepared.parent_id, caller)
     if places.is_foreign and not _is_allowed(
         places.workspace, (*places.roots, *workspace_roots.approved(tx))
     ):

@@ -133,7 +133,7 @@ def _allowed(
     """caller: as its credential says, before it acts for the operator."""
     parent = None if prepared.parent_id is None else agents.get(tx, prepared.parent_id)
     if parent is not None and not may_touch(tx, caller, parent):
-        raise parent_not_found(parent.agent_id)
+        raise parent_not_found(parent.agent_id, caller)
     target = _target(tx, request_of(prepared.spec))
     allow(context.caller, _NAME, target, rights=context.rights)
     answer = spawn(tx, context, prepared)

@@ -97,7 +97,10 @@ async def test_a_status_has_the_fields_of_agent_metadata_for_one_and_for_all(
     )
     root = next(each for each in every if each["id"] == bench.root.agent_id)
     assert (root["parentAgentId"], root["childAgentIds"]) == (None, [child.agent_id])
-    assert absent["code"] == "AGENT_NOT_FOUND"
+    assert (absent["code"], absent["suggestion"]) == (
+        "AGENT_NOT_FOUND",
+        "See which there are: get_agent_status without an agent_id.",
+    )
 
 
 async def test_a_program_proposes_a_directory_and_only_the_operator_allows_it(
@@ -122,6 +125,7 @@ async def test_a_program_proposes_a_directory_and_only_the_operator_allows_it(
         "FORBIDDEN",
         "WORKSPACE_NOT_ALLOWED",
     )
+    assert "manage_config" in before["suggestion"]
     assert (proposed["path"], proposed["status"]) == (place, "proposed")
     assert [each["path"] for each in listed["workspaces"]] == [place]
     assert after["status"] == "running"

@@ -89,3 +89,20 @@ async def test_refused_requests_are_shown_with_their_reasons(served: Served) -> 
 
     assert (found["code"], found["file"]) == ("FORBIDDEN", "main/1767225600000-a-tasks-1.json")
     assert elsewhere == []
+
+
+async def test_advice_names_commands_where_people_ask_and_no_tools_of_agents(served: Served) -> None:
+    past = {**DAILY, "scheduleType": "once", "scheduleValue": "2001-01-01T09:00"}
+    async with served.client() as client:
+        late = await client.post("/api/v1/tasks", json=past)
+        absent = await client.post("/api/v1/tasks/task-nobody/pause")
+        path = f"/api/v1/tasks/{(await client.post('/api/v1/tasks', json=DAILY)).json()['id']}"
+        await client.post(f"{path}/cancel")
+        over = await client.post(f"{path}/run")
+
+    advice = [each.json()["error"]["suggestion"] for each in (late, absent, over)]
+    assert advice == [
+        "Give a time that is still to come, or run the task at once with `dovecote task run`.",
+        "See the ids of the tasks with `dovecote task list`.",
+        "Schedule it anew with `dovecote task add`.",
+    ]
