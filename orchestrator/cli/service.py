@@ -8,6 +8,7 @@ from typing import Final
 
 from orchestrator.cli.home import open_home
 from orchestrator.commands.keeping.service_units import (
+    WITHOUT_SYSTEMD,
     Systemd,
     install,
     machine_systemd,
@@ -54,7 +55,7 @@ def run_status(*, of_system: bool, as_json: bool) -> int:
     if as_json:
         print(json.dumps(asdict(state) | {"unit": str(state.unit)}, indent=2))
     elif state.home is None:
-        print("There is no service. Make one: dovecote service install")
+        print(without_service(systemd))
     else:
         print(f"{state.unit} serves {state.home}: {state.active}, {state.enabled}.")
         _tell_of_lingering(systemd)
@@ -66,6 +67,14 @@ def run_uninstall(home_option: Path | None, *, of_system: bool) -> None:
     systemd = _systemd(of_system=of_system)
     uninstall(home_here(home_option), systemd)
     print(f"{systemd.unit} is gone, and what it ran has stopped. The home stays.")
+
+
+def without_service(systemd: Systemd) -> str:
+    """What is said where there is none: how one is made, or what stands in for it."""
+    if not systemd.is_here:
+        return f"There is no service: this machine is not run by systemd. {WITHOUT_SYSTEMD}"
+    flag = " --system" if systemd.is_system else ""
+    return f"There is no service. Make one: dovecote service install{flag}"
 
 
 def _systemd(*, of_system: bool) -> Systemd:

@@ -33,7 +33,10 @@ def judge_service(patient: Patient, instances: Sequence[Systemd]) -> Finding:
             continue
         if home_of(text) == str(patient.paths.home):
             return _judge(patient, systemd, text)
-    return well(_WHAT, "None of systemd serves this home; `dovecote service install` makes one.")
+    if not any(systemd.is_here for systemd in instances):
+        why = "None, since systemd does not run this machine; what keeps programs running here can start"
+        return well(_WHAT, f"{why} `dovecote serve`.")
+    return well(_WHAT, "None of systemd serves this home; `dovecote service install` would make one.")
 
 
 def _judge(patient: Patient, systemd: Systemd, text: str) -> Finding:

@@ -31,22 +31,35 @@ _LINGERERS: Final = Path("/var/lib/systemd/linger")
 """Source: loginctl(1)."""
 _PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
+WITHOUT_SYSTEMD: Final = (
+    "Have `dovecote serve` started by whatever keeps programs running here, such as the restart policy of a "
+    "container; `dovecote service install --print` shows what it takes."
+)
+"""What to do instead of installing a service."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Systemd:
     """The machine's own or a user's, and where its units lie. is_system: the machine's.
 
-    lingerers: has a file of the name of each user whose units go on after he logged out.
+    lingerers: has a file of the name of each user whose units go on after he logged out. booted: is there
+    where systemd runs the machine.
     """
 
     is_system: bool
     units: Path
+    booted: Path = _BOOTED
     lingerers: Path = _LINGERERS
 
     @property
     def unit(self) -> Path:
         """Our unit's file."""
         return self.units / UNIT_NAME
+
+    @property
+    def is_here(self) -> bool:
+        """Whether systemd runs this machine, and can be spoken to; in a container it rarely does."""
+        return self.booted.is_dir() and shutil.which("systemctl") is not None
 
     @property
     def systemctl(self) -> tuple[str, ...]:
@@ -159,7 +172,7 @@ def uninstall(home: Path, systemd: Systemd) -> None:
 def service_state(systemd: Systemd) -> ServiceState:
     """How it stands; `unknown` for what cannot be asked, since systemd does not run here."""
     home = home_of(systemd.unit.read_text("utf-8", "replace")) if systemd.unit.exists() else None
-    can_ask = _BOOTED.is_dir() and shutil.which("systemctl") is not None
+    can_ask = systemd.is_here
     return ServiceState(
         unit=systemd.unit,
         home=home,
@@ -182,12 +195,9 @@ def _user_name(uid: int) -> str:
 
 
 def _check_systemd(systemd: Systemd) -> None:
-    if shutil.which("systemctl") is None or not _BOOTED.is_dir():
+    if not systemd.is_here:
         raise DovecoteError(
-            "This machine is not run by systemd.",
-            code=ErrorCode.NOT_RUNNING,
-            suggestion="Let your own service manager run `dovecote serve`; "
-            "`dovecote service install --print` shows what it takes.",
+            "This machine is not run by systemd.", code=ErrorCode.NOT_RUNNING, suggestion=WITHOUT_SYSTEMD
         )
 
 

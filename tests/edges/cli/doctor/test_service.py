@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.cli.findings import Health
+from orchestrator.cli.service import without_service
 from orchestrator.cli.service_checks import judge_service, judge_state
 from orchestrator.commands.keeping.service_units import ServiceState, Systemd, unit_for
 from tests.edges.cli.doctor.conftest import SickHome, assert_names
@@ -21,10 +22,37 @@ def written(home: SickHome, served: Path) -> Systemd:
     return systemd
 
 
-def test_a_home_without_a_service_is_told_how_it_gets_one(home: SickHome, tmp_path: Path) -> None:
-    found = judge_service(home.patient(), [Systemd(is_system=False, units=tmp_path / "none")])
+def systemd_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, runs: bool) -> Systemd:
+    """A systemd without our unit that runs the machine, or does not."""
+    (tmp_path / "systemctl").touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    booted = tmp_path if runs else tmp_path / "not-booted"
+    return Systemd(is_system=False, units=tmp_path / "none", booted=booted)
+
+
+def test_a_home_without_a_service_is_told_how_it_gets_one(
+    home: SickHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    systemd = systemd_here(tmp_path, monkeypatch, runs=True)
+
+    found = judge_service(home.patient(), [systemd])
 
     assert (found.health, "dovecote service install" in found.why) == (Health.OK, True)
+    assert without_service(systemd) == "There is no service. Make one: dovecote service install"
+    assert "install --system" in without_service(replace(systemd, is_system=True))
+
+
+def test_where_systemd_is_not_nobody_is_told_to_install_a_service(
+    home: SickHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    systemd = systemd_here(tmp_path, monkeypatch, runs=False)
+
+    found = judge_service(home.patient(), [systemd])
+
+    assert found.health is Health.OK
+    assert "systemd does not run this machine" in found.why
+    assert "service install" not in found.why
+    assert "Have `dovecote serve` started by whatever keeps programs running here" in without_service(systemd)
 
 
 def test_a_service_of_another_home_is_no_finding(home: SickHome, tmp_path: Path) -> None:
