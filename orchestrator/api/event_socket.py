@@ -17,7 +17,7 @@ from orchestrator.commands.agents.event_views import (
     EventSight,
     all_events,
     flat_json,
-    newest_events,
+    newest_page,
     tree_events,
 )
 from orchestrator.commands.services import Services
@@ -220,13 +220,12 @@ class EventSocket:
         if tree_id is None:
             raise InvalidRequest("treeId: name one tree.", suggestion=f"Subscribe to {ALL!r} with `since`.")
         if since is None:
-            events = await newest_events(self._services, tree_id, self._sight, count=MAX_BUFFERED_EVENTS)
+            page = await newest_page(self._services, tree_id, self._sight, count=MAX_BUFFERED_EVENTS)
         else:
             page = await tree_events(
                 self._services, tree_id, self._sight, since=since, count=MAX_BUFFERED_EVENTS
             )
-            events = page.events
-        listed = ",".join(map(flat_json, events))
+        listed = ",".join(map(flat_json, page.events))
         name = json.dumps(tree_id)
         await self._send(f'{{"type":"bufferedEvents","treeId":{name},"events":[{listed}]}}')
 

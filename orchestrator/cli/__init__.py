@@ -11,8 +11,8 @@ it, `ended` says how; `logging_setup` and `log_repeats` are its log.
 `chat_words` what the chat itself does and says, `addressing` how the assistant is called, `sent_file` how a
 file is shown, `last_seen` up to where somebody has looked.
 `groups`, `tasks`, `proposals`, `api_keys`, `usage`, `secrets`, `provider_login`, `config`, `workspaces`,
-`image` (with `build_for` and `image_prune`), `events`, `whatsapp` and `whatsapp_link` (with
-`whatsapp_settling` behind a link, and `whatsapp_numbers`) are the commands of these names; `seen` is
+`image` (with `build_for` and `image_prune`), `events` (in `event_lines`), `whatsapp` and `whatsapp_link`
+(with `whatsapp_settling` behind a link, and `whatsapp_numbers`) are the commands of these names; `seen` is
 `messages` and `errors`, `mcp_bridge` is `mcp`, `definition_lists` is `agent check` and `provider list`;
 `agent_trees` and `top` show agents in `tree_lines`, `status` all that is, in `status_lines`;
 `backups`, `forgetting` and `service` do what `keeping_app` says; `reference` draws the README's tables.

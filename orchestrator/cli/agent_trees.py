@@ -12,7 +12,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from orchestrator.cli.client import ApiClient, not_running
-from orchestrator.cli.events import event_line
+from orchestrator.cli.event_lines import event_line
 from orchestrator.cli.home import Home, open_home_to_ask
 from orchestrator.cli.labels import labelled
 from orchestrator.cli.output import put
@@ -26,7 +26,7 @@ from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.errors import ErrorCode, NotFound
 from orchestrator.contracts.ids import TreeId
-from orchestrator.contracts.wire.agent_words import stand_of
+from orchestrator.contracts.wire.agent_words import stand_of, stopped_in_words
 from orchestrator.core.text_cleaning import clean_text
 
 Plain = Mapping[str, Any]
@@ -80,7 +80,7 @@ def show_agent(home_option: Path | None, agent_id: str, *, as_json: bool) -> Non
         print(json.dumps(agent, indent=2))
         return
     _say_if_past([agent])
-    print("\n".join(labelled(agent)))
+    print("\n".join(labelled(_for_people(agent))))
 
 
 def show_log(home_option: Path | None, agent_id: str, *, follow: bool, as_json: bool) -> None:
@@ -109,6 +109,18 @@ def _outcome_in_words(each: Plain, error: object) -> str:
             return f"had ended before: {stand_of(str(each['endedAs']))}"
         case _:
             return f"NOT STOPPED: {clean_text(str(error))}"
+
+
+def _for_people(agent: Plain) -> Plain:
+    """The fields of an agent with words in place of codes; what says the same twice is said once."""
+    shown = {name: value for name, value in agent.items() if name not in ("lifecycle", "orchestratorRuns")}
+    waits_for = len(agent["waitsFor"])
+    shown["status"] = stand_of(agent["lifecycle"], waits_for=waits_for)
+    if (reason := shown.pop("stopReason")) is not None:
+        shown["status"] += f": {stopped_in_words(reason)}"
+    if "durationMs" in shown:
+        shown["duration"] = duration(shown.pop("durationMs"))
+    return shown
 
 
 def _say_if_past(shown: Sequence[Plain]) -> None:

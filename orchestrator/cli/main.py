@@ -148,6 +148,9 @@ def events(
     tree: Tree = None,
     since: Since = None,
     audit: Annotated[bool, typer.Option("--audit", help="Only those that are kept for the audit.")] = False,
+    all_types: Annotated[
+        bool, typer.Option("--all", help="Also how far agents are, and their tokens.")
+    ] = False,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what happens.")] = False,
     count: Count = 50,
     home: Home = None,
@@ -156,7 +159,7 @@ def events(
     """Show what happened to agents, the newest last."""
     from orchestrator.cli.events import Wanted, show_events
 
-    wanted = Wanted(tree=tree, since=since, count=count, only_audit=audit)
+    wanted = Wanted(tree=tree, since=since, count=count, only_audit=audit, all_types=all_types)
     show_events(home, wanted, follow=follow, as_json=as_json)
 
 

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -31,9 +31,20 @@ SELECT * FROM event_log
  WHERE tree_id = :tree_id AND seq > :after_seq AND position <= :up_to
  ORDER BY seq LIMIT :count
 """
-NEWEST_OF_TREE: Final = """
-SELECT * FROM event_log WHERE tree_id = :tree_id ORDER BY seq DESC LIMIT :count
+_NEWEST: Final = """
+SELECT * FROM event_log
+ WHERE position <= :up_to {narrowed}
+   AND type NOT IN (SELECT value FROM json_each(:without))
+   AND (:agents IS NULL
+        OR agent_id IN (SELECT value FROM json_each(:agents))
+        OR body ->> '$.parentAgentId' IN (SELECT value FROM json_each(:agents)))
+ ORDER BY {order} DESC LIMIT :count
 """
+NEWEST: Final = _NEWEST.format(narrowed="", order="position")
+NEWEST_OF_CLASS: Final = _NEWEST.format(narrowed="AND class = :class", order="position")
+NEWEST_OF_TREE: Final = _NEWEST.format(
+    narrowed="AND tree_id = :tree_id AND (:class IS NULL OR class = :class)", order="seq"
+)
 HEAD: Final = "SELECT coalesce(max(position), 0) AS head FROM event_log"
 LAST_SEQ: Final = "SELECT last_seq FROM event_sequences WHERE tree_id = :tree_id"
 LAST_OF_AGENTS: Final = """
@@ -118,9 +129,30 @@ async def of_tree(
     return [_event(row) for row in rows]
 
 
-async def newest_of_tree(reader: Reader, tree_id: TreeId, *, count: int) -> list[LoggedEvent]:
-    """The newest events of a tree, oldest first."""
-    rows = await reader.all(NEWEST_OF_TREE, {"tree_id": tree_id, "count": count})
+async def newest(
+    reader: Reader,
+    *,
+    up_to: int,
+    count: int,
+    tree_id: TreeId | None = None,
+    event_class: EventClass | None = None,
+    without: Collection[str] = (),
+    agents: Collection[AgentId] | None = None,
+) -> list[LoggedEvent]:
+    """The newest events up to a position that are wanted, oldest first.
+
+    tree_id, event_class: None for any. without: types that are not. agents: only theirs and their children's.
+    """
+    of_all = NEWEST if event_class is None else NEWEST_OF_CLASS
+    parameters = {
+        "up_to": up_to,
+        "count": count,
+        "tree_id": tree_id,
+        "class": None if event_class is None else event_class.value,
+        "without": json.dumps(sorted(without)),
+        "agents": None if agents is None else json.dumps(sorted(agents)),
+    }
+    rows = await reader.all(of_all if tree_id is None else NEWEST_OF_TREE, parameters)
     return [_event(row) for row in reversed(rows)]
 
 

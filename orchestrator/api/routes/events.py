@@ -11,6 +11,7 @@ from orchestrator.api.live_events import serve_events
 from orchestrator.commands.agents.event_views import (
     MAX_EVENTS,
     MAX_WAIT_S,
+    EventChoice,
     flat,
     newest_page,
     sight_of,
@@ -45,19 +46,22 @@ def event_routes(services: Services, program_caller: Callable[..., Awaitable[Api
         count: Annotated[int, Query(ge=1, le=MAX_EVENTS)] = 500,
         wait_s: Annotated[float, Query(ge=0, le=MAX_WAIT_S)] = 0,
         event_class: Annotated[EventClass | None, Query(alias="class")] = None,
+        without: Annotated[str, Query(max_length=1_000)] = "",
     ) -> Object:
         """Events behind `since`, oldest first: of a tree by its own numbers, of all by `cursor`.
 
-        Without `since` the newest. wait_s: for so long an answer waits for the first of them.
+        Without `since` the newest. wait_s: for so long an answer waits for the first of them. without: types
+        that are left out, with commas between them.
         """
         _check(caller)
         tree_id = None if tree is None else TreeId(tree)
         sight = await sight_of(services, caller)
+        choice = EventChoice(event_class=event_class, without=frozenset(without.split(",")))
         if since is None:
-            page = await newest_page(services, tree_id, sight, count=count, event_class=event_class)
+            page = await newest_page(services, tree_id, sight, count=count, choice=choice)
         else:
             page = await wait_for_events(
-                services, tree_id, sight, since=since, count=count, wait_s=wait_s, event_class=event_class
+                services, tree_id, sight, since=since, count=count, wait_s=wait_s, choice=choice
             )
         return {"events": [flat(each) for each in page.events], "since": page.cursor, "more": page.is_full}
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from orchestrator.api.credentials import operator_only
 from orchestrator.api.toolsets.serving import Object, ProgramCaller
-from orchestrator.commands.agents.event_views import flat, newest_page, sight_of
+from orchestrator.commands.agents.event_views import EventChoice, flat, newest_page, sight_of
 from orchestrator.commands.services import Services
 from orchestrator.commands.setup.api_keys import check_scope
 from orchestrator.commands.spawning.workspaces import (
@@ -89,5 +89,6 @@ class SpawnConfig:
     async def _audited(self, caller: ProgramCaller) -> Object:
         check_scope(caller, Scope.READ)
         sight = await sight_of(self._services, caller)
-        page = await newest_page(self._services, None, sight, count=_AUDITED, event_class=EventClass.AUDIT)
+        choice = EventChoice(event_class=EventClass.AUDIT)
+        page = await newest_page(self._services, None, sight, count=_AUDITED, choice=choice)
         return {"events": [flat(each) for each in page.events]}

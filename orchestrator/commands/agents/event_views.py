@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -49,6 +49,23 @@ class EventSight:
 
 ALL_EVENTS: Final = EventSight()
 """The operator's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventChoice:
+    """Which events a reader wants. event_class: None for every one. without: types that are left out."""
+
+    event_class: EventClass | None = None
+    without: frozenset[str] = frozenset()
+
+    def takes(self, event: LoggedEvent | Gap) -> bool:
+        """Whether it is wanted; gaps always are."""
+        if isinstance(event, Gap):
+            return True
+        return self.event_class in (None, event.event_class) and event.type not in self.without
+
+
+EVERY_EVENT: Final = EventChoice()
 
 
 async def sight_of(services: Services, caller: Caller | ApiCaller) -> EventSight:
@@ -128,16 +145,6 @@ def _expired(tree_id: TreeId, first_seq: int, last_seq: int) -> Gap:
     )
 
 
-async def newest_events(
-    services: Services, tree_id: TreeId, sight: EventSight, *, count: int
-) -> Sequence[LoggedEvent | Gap]:
-    """The newest events of a tree, oldest first."""
-    seen = Sight(sight.agents)
-    async with services.db.reader() as reader:
-        found = await event_log.newest_of_tree(reader, tree_id, count=count)
-    return [event for event in found if seen.sees(event)]
-
-
 async def all_events(
     services: Services, sight: EventSight, *, since: int, count: int, up_to: int = _LAST
 ) -> EventPage:
@@ -170,20 +177,23 @@ async def newest_page(
     sight: EventSight,
     *,
     count: int,
-    event_class: EventClass | None = None,
+    choice: EventChoice = EVERY_EVENT,
 ) -> EventPage:
     """The newest events of a tree, or of all trees with None, oldest first, and where to go on from."""
     async with services.db.reader() as reader:
         head = await event_log.head(reader)
-    if tree_id is None:
-        since = max(head - count, 0)
-        page = await all_events(services, sight, since=since, count=count, up_to=head)
-        page = replace(page, events=tuple(each for each in page.events if not isinstance(each, Gap)))
-    else:
-        events = await newest_events(services, tree_id, sight, count=count)
-        reached = max((each.seq for each in events if not isinstance(each, Gap)), default=0)
-        page = EventPage(events=tuple(events), cursor=reached, is_full=False)
-    return _of_class(page, event_class)
+        found = await event_log.newest(
+            reader,
+            up_to=head,
+            count=count,
+            tree_id=tree_id,
+            event_class=choice.event_class,
+            without=choice.without,
+            agents=sight.agents,
+        )
+        last = await event_log.newest(reader, up_to=head, count=1, tree_id=tree_id)
+    reached = head if tree_id is None else last[-1].seq if last else 0
+    return EventPage(events=tuple(found), cursor=reached, is_full=False)
 
 
 async def wait_for_events(
@@ -194,30 +204,34 @@ async def wait_for_events(
     since: int,
     count: int,
     wait_s: float,
-    event_class: EventClass | None = None,
+    choice: EventChoice = EVERY_EVENT,
 ) -> EventPage:
     """A page of a tree, or of all trees with None, as soon as there is something on it, or after `wait_s`.
 
-    event_class: only such events; gaps are told all the same.
+    choice: only such events; a page has `count` of them if there are so many.
     """
     deadline_s = services.clock.monotonic() + min(wait_s, MAX_WAIT_S)
     ear = services.wakeups.listen(Topic.EVENTS)
+    kept: list[LoggedEvent | Gap] = []
     while True:
         if tree_id is None:
             page = await all_events(services, sight, since=since, count=count)
         else:
             page = await tree_events(services, tree_id, sight, since=since, count=count)
-        page = _of_class(page, event_class)
+        kept += [each for each in page.events if choice.takes(each)]
         since = page.cursor
         left_s = deadline_s - services.clock.monotonic()
-        if page.events or (left_s <= 0 and not page.is_full):
-            return page
+        if len(kept) > count or (len(kept) == count and page.is_full):
+            return _cut(kept, count, is_of_tree=tree_id is not None)
+        if not page.is_full and (kept or left_s <= 0):
+            return EventPage(events=tuple(kept), cursor=since, is_full=False)
         if not page.is_full:
             await ear.wait(at_most_s=min(left_s, _POLL_S))
 
 
-def _of_class(page: EventPage, event_class: EventClass | None) -> EventPage:
-    if event_class is None:
-        return page
-    shown = (each for each in page.events if isinstance(each, Gap) or each.event_class is event_class)
-    return replace(page, events=tuple(shown))
+def _cut(items: Sequence[LoggedEvent | Gap], count: int, *, is_of_tree: bool) -> EventPage:
+    """The first `count` of them as a page, from whose last the next one goes on."""
+    last = items[count - 1]
+    number = last.last_seq if isinstance(last, Gap) else last.seq
+    cursor = number if is_of_tree and number is not None else _position(last)
+    return EventPage(events=tuple(items[:count]), cursor=cursor, is_full=True)

@@ -6,6 +6,19 @@ _WORDS: Final = {"pending": "queued", "timed_out": "timed out"}
 """Where a status is not said as it is spelled."""
 
 
+_STOPPED: Final = {
+    "cascade": "stopped with what had started it, or with Dovecote",
+    "manual": "stopped by somebody",
+    "timeout": "stopped because its time was over",
+    "orphan_cleanup": "stopped because what had started it was gone",
+}
+
+
+def stopped_in_words(reason: str) -> str:
+    """Why an agent was stopped, as what one says of it: `stopped by somebody`."""
+    return _STOPPED.get(reason, "stopped")
+
+
 def stand_of(lifecycle: str, *, activity: str | None = None, waits_for: int = 0) -> str:
     """How an agent stands: what it does while it runs, else its status.
 

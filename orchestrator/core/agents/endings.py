@@ -4,6 +4,7 @@ from typing import Final
 
 from orchestrator.contracts.records.agents import AgentStatus, EndReason, ExitStatus, TurnOutcome
 from orchestrator.contracts.records.spawns import SpawnRecord, StopReason
+from orchestrator.contracts.wire.agent_words import stopped_in_words
 from orchestrator.contracts.wire.container_io import TurnError
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
@@ -43,7 +44,7 @@ def why_it_failed(
     if reason is EndReason.TIMED_OUT:
         return f"It took longer than it may: {spawn.effective_timeout_ms} ms."
     if spawn.stop_reason is not None:
-        return f"It was stopped ({spawn.stop_reason.value})."
+        return f"It was {stopped_in_words(spawn.stop_reason)}."
     if reason is EndReason.START_FAILED:
         return failed_start or "It could not be started."
     if error is not None:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,14 +18,16 @@ from orchestrator.cli.top import run_top
 from orchestrator.commands.agents.event_writing import note_ended, note_said, note_started
 from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import DovecoteError
+from orchestrator.contracts.events import AgentProgressed, TokenExpired
 from orchestrator.contracts.ids import AgentId, GroupFolder, TreeId
 from orchestrator.contracts.records.agents import AgentStatus, EndReason
+from orchestrator.contracts.records.spawns import StopReason
 from orchestrator.paths import Paths
-from orchestrator.store import agents, trees
+from orchestrator.store import agents, event_log, spawns, trees
 from orchestrator.store.instance_lock import InstanceLock
 from orchestrator.store.transaction import Transaction
 from tests.edges.api.conftest import Served, served_at
-from tests.support.store_rows import agent
+from tests.support.store_rows import agent, spawn_record
 
 ROOT, CHILD, TREE = AgentId("agent-1"), AgentId("agent-2"), TreeId("tree-1")
 PAST = "No orchestrator runs here: these are the last known states. Start one: dovecote serve"
@@ -231,3 +234,61 @@ async def test_a_followed_log_ends_with_its_agent(
     log = await asyncio.to_thread(printed, capsys, lambda: show_log(home, CHILD, follow=True, as_json=False))
 
     assert "agent.failed" in log.splitlines()[-1]
+
+
+def flooded(home: Path, *, reports: int) -> None:
+    """After what `stopped` holds a child says again and again how far it is, its token is refused, and on."""
+
+    async def fill() -> None:
+        async with open_store_services(open_home(home)) as services:
+            now = services.clock.now()
+
+            def report(tx: Transaction) -> None:
+                for done in range(reports):
+                    event = AgentProgressed(agent_id=CHILD, tree_id=TREE, depth=1, progress=done)
+                    event_log.append(tx, TREE, event, now)
+
+            def body(tx: Transaction) -> None:
+                report(tx)
+                event_log.append(tx, TREE, TokenExpired(agent_id=CHILD, expired_at=1), now)
+                report(tx)
+
+            await services.db.run(body)
+
+    asyncio.run(fill())
+
+
+@pytest.mark.parametrize("tree", [None, TREE])
+@pytest.mark.parametrize("since", [None, 0])
+def test_what_is_asked_for_is_found_behind_whatever_else_happened(
+    stopped: Path, capsys: pytest.CaptureFixture[str], tree: str | None, since: int | None
+) -> None:
+    flooded(stopped, reports=30)
+    wanted = Wanted(tree=tree, since=since, count=5, only_audit=False)
+
+    def types(wish: Wanted) -> list[str]:
+        shown = printed(capsys, lambda: show_events(stopped, wish, follow=False, as_json=True))
+        return [json.loads(line)["type"] for line in shown.splitlines()]
+
+    assert types(replace(wanted, only_audit=True)) == ["token.expired"]
+    assert types(wanted) == ["agent.started", "agent.started", "agent.log", "agent.failed", "token.expired"]
+    assert len(types(replace(wanted, all_types=True))) == 5
+    assert "agent.progress" in types(replace(wanted, all_types=True))
+
+
+def test_an_agent_is_shown_in_words(stopped: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    async def stop() -> None:
+        async with open_store_services(open_home(stopped)) as services:
+
+            def body(tx: Transaction) -> None:
+                spawns.add(tx, spawn_record(CHILD, parent_agent_id=ROOT, at=services.clock.now()))
+                spawns.note_stop(tx, CHILD, StopReason.ORPHAN_CLEANUP, stopped_by=None)
+
+            await services.db.run(body)
+
+    asyncio.run(stop())
+
+    rows = printed(capsys, lambda: show_agent(stopped, CHILD, as_json=False)).splitlines()
+
+    assert "failed: stopped because what had started it was gone" in " ".join(rows)
+    assert [row for row in rows if "orphan_cleanup" in row or row.startswith("lifecycle")] == []

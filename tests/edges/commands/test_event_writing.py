@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from orchestrator.commands.agents.event_keeping import prune_events
-from orchestrator.commands.agents.event_views import ALL_EVENTS, flat, newest_events, tree_events
+from orchestrator.commands.agents.event_views import ALL_EVENTS, flat, newest_page, tree_events
 from orchestrator.commands.agents.event_writing import MAX_FILES, MAX_OUTPUT_BYTES, note_ended, note_started
 from orchestrator.commands.agents.overview import overview
 from orchestrator.commands.spawning.spawn_ends import end_tree
@@ -34,7 +34,7 @@ TREE, ROOT, CHILD = TreeId("tree-1"), AgentId("agent-1"), AgentId("agent-2")
 
 async def events(desk: Desk, tree: TreeId = TREE) -> list[Mapping[str, Any]]:
     """All of a tree, as readers get them, without what the log adds."""
-    found = await newest_events(desk.services, tree, ALL_EVENTS, count=100)
+    found = (await newest_page(desk.services, tree, ALL_EVENTS, count=100)).events
     added = ("timestamp", "seq", "cursor", "class")
     return [{key: value for key, value in flat(each).items() if key not in added} for each in found]
 

@@ -150,7 +150,9 @@ async def test_one_whose_parent_ended_before_its_start_is_not_started_unless_it_
     is_left = policy is OnParentExit.DETACH
     assert (await bench.agent(child)).status is (AgentStatus.PENDING if is_left else AgentStatus.TERMINATED)
     if not is_left:
-        assert (await result_of(bench, child)).error == "It was stopped (cascade)."
+        assert (
+            await result_of(bench, child)
+        ).error == "It was stopped with what had started it, or with Dovecote."
 
 
 async def test_a_child_that_could_not_be_started_holds_up_no_chat(bench: SpawnBench) -> None:

@@ -88,7 +88,7 @@ async def test_events_are_read_from_a_number_on_up_to_a_position_after_the_end_o
     async with db.reader() as reader:
         later = await event_log.of_tree(reader, TREE, after_seq=1, up_to=LAST, count=10)
         bounded = await event_log.of_tree(reader, TREE, after_seq=1, up_to=2, count=10)
-        newest = await event_log.newest_of_tree(reader, TREE, count=2)
+        newest = await event_log.newest(reader, up_to=LAST, count=2, tree_id=TREE)
 
     assert [each.seq for each in later] == [2, 3, 4]
     assert [each.seq for each in bounded] == [2]

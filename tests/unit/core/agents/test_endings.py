@@ -104,4 +104,4 @@ def test_one_that_was_stopped_says_why_whatever_its_turn_was() -> None:
         failed_start=None,
     )
 
-    assert why == "It was stopped (cascade)."
+    assert why == "It was stopped with what had started it, or with Dovecote."
