@@ -62,7 +62,7 @@ async def test_a_word_of_a_query_that_no_route_knows_is_refused_by_name_on_all_o
 
     assert passed_over == []
     assert "did you mean 'count'?" in near["message"]
-    assert near["suggestion"] == "It takes: tree, since, count, wait_s, class."
+    assert near["suggestion"] == "It takes: tree, since, count, wait_s, class, without."
 
 
 async def test_every_key_may_read_which_routes_there_are_each_with_a_sentence(served: Served) -> None:
