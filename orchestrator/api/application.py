@@ -16,13 +16,7 @@ from orchestrator.api.closing import Closing
 from orchestrator.api.credentials import Credentials, operator_only
 from orchestrator.api.gate import Gate, doors_of, peer_of
 from orchestrator.api.json_bodies import JsonBodies
-from orchestrator.api.render_errors import (
-    error_body,
-    error_headers,
-    from_http,
-    spawn_error_body,
-    status_of,
-)
+from orchestrator.api.render_errors import body_at, error_headers, from_http, status_of
 from orchestrator.api.routes.agents import agent_routes
 from orchestrator.api.routes.api_keys import api_key_routes
 from orchestrator.api.routes.chats import chat_routes
@@ -45,7 +39,6 @@ from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import KeyCaller, OperatorCaller
 from orchestrator.contracts.errors import DovecoteError
 from orchestrator.contracts.live_events import LiveEvents
-from orchestrator.contracts.records.egress import SPAWN_PATH
 from orchestrator.contracts.seams import ConsoleDoor
 from orchestrator.contracts.version import VERSION
 
@@ -193,6 +186,5 @@ def _answer_errors(application: FastAPI) -> None:
 
 
 def _answer(request: Request, error: DovecoteError, *, status: int | None = None) -> JSONResponse:
-    """In our own shape, or in that of the document which the path is from."""
-    render = spawn_error_body if request.url.path == SPAWN_PATH else error_body
-    return JSONResponse(render(error), status_code=status or status_of(error), headers=error_headers(error))
+    body = body_at(request.url.path, error)
+    return JSONResponse(body, status_code=status or status_of(error), headers=error_headers(error))

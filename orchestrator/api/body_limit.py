@@ -4,7 +4,7 @@ import json
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final
 
-from orchestrator.api.render_errors import error_body
+from orchestrator.api.render_errors import body_at
 from orchestrator.contracts.errors import LimitExceeded
 
 MAX_BODY_BYTES: Final = 1024 * 1024
@@ -30,11 +30,11 @@ class BodyLimit:
             return
         announced = dict(scope["headers"]).get(b"content-length", b"0")
         if not announced.isdigit() or int(announced) > self._max_bytes:
-            await self._refuse(send)
+            await self._refuse(scope["path"], send)
             return
         chunks = await self._read(receive)
         if chunks is None:
-            await self._refuse(send)
+            await self._refuse(scope["path"], send)
             return
         await self._application(scope, replay(chunks, receive), send)
 
@@ -51,9 +51,9 @@ class BodyLimit:
             if message["type"] != "http.request" or not message.get("more_body"):
                 return messages
 
-    async def _refuse(self, send: Send) -> None:
+    async def _refuse(self, path: str, send: Send) -> None:
         error = LimitExceeded(f"The body is over {self._max_bytes} bytes.", suggestion="Send less at once.")
-        body = json.dumps(error_body(error)).encode()
+        body = json.dumps(body_at(path, error)).encode()
         headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
         await send({"type": "http.response.start", "status": 413, "headers": headers})
         await send({"type": "http.response.body", "body": body})

@@ -4,7 +4,7 @@ import json
 from typing import Final
 
 from orchestrator.api.body_limit import Scope, Send
-from orchestrator.api.render_errors import error_body, error_headers, status_of
+from orchestrator.api.render_errors import body_at, error_headers, status_of
 from orchestrator.contracts.errors import DovecoteError
 
 _IN_WORDS: Final = "websocket.http.response"
@@ -20,7 +20,7 @@ async def deny(scope: Scope, send: Send, error: DovecoteError) -> None:
     if is_socket and _IN_WORDS not in scope.get("extensions", {}):
         await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": error.message[:100]})
         return
-    body = json.dumps(error_body(error)).encode()
+    body = json.dumps(body_at(scope["path"], error)).encode()
     headers = {
         "content-type": "application/json",
         "content-length": str(len(body)),

@@ -1,10 +1,11 @@
 """A `DovecoteError` as an HTTP answer: `{"error": {code, message, suggestion, details}}`."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
-from orchestrator.contracts.errors import DovecoteError, ErrorCode, InvalidRequest
+from orchestrator.contracts.errors import DovecoteError, ErrorCode
+from orchestrator.contracts.records.egress import SPAWN_PATH
 
 STATUS: Final[Mapping[ErrorCode, int]] = {
     ErrorCode.INVALID_REQUEST: 400,
@@ -78,6 +79,11 @@ def error_body(error: DovecoteError) -> dict[str, Any]:
     return {"error": body}
 
 
+def body_at(path: str, error: DovecoteError) -> dict[str, Any]:
+    """In our own shape, or in that of the document which the path is from."""
+    return spawn_error_body(error) if path == SPAWN_PATH else error_body(error)
+
+
 def error_headers(error: DovecoteError) -> dict[str, str]:
     """`Retry-After` in whole seconds where the error knows it; the scheme where a token is missing."""
     headers: dict[str, str] = {}
@@ -86,13 +92,6 @@ def error_headers(error: DovecoteError) -> dict[str, str]:
     if error.code is ErrorCode.UNAUTHORIZED:
         headers["WWW-Authenticate"] = "Bearer"
     return headers
-
-
-def from_validation(faults: Sequence[Mapping[str, Any]]) -> InvalidRequest:
-    """The first fault that validation found in a body or a query, as one of ours."""
-    first = faults[0]
-    place = ".".join(str(part) for part in first["loc"][1:]) or str(first["loc"][0])
-    return InvalidRequest(f"{place}: {first['msg']}.", details={"field": place})
 
 
 def from_http(status: int, detail: str) -> DovecoteError:

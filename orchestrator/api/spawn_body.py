@@ -30,7 +30,9 @@ NAMES: Final = (
 )
 """What may be said of a spawn, as seed 000 spells it."""
 _SPELLINGS: Final = {name: camel(name) for name in NAMES if camel(name) != name}
-_IN_CAMEL_CASE: Final = re.compile(rf"(?:SpawnAgent\.)?\b({'|'.join(_SPELLINGS.values())})\b")
+_OURS: Final = f"{SpawnAgent.__name__}."
+"""What the path of a field begins with in our own words."""
+_IN_CAMEL_CASE: Final = re.compile(rf"\b({'|'.join(_SPELLINGS.values())})\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +90,8 @@ def _read(plain: Mapping[str, Any]) -> AskedSpawn:
         request = from_plain(SpawnAgent, {"wait": WaitFor.RESULT.value, **_given(fields)})
     except WireError as error:
         raise InvalidRequest(
-            f"The spawn has a wrong field: {error}.", suggestion="Set the field right and send it again."
+            f"The spawn has a wrong field: {str(error).replace(_OURS, '')}.",
+            suggestion="Set the field right and send it again.",
         ) from None
     return AskedSpawn(
         spec=spec_of(request),

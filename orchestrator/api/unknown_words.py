@@ -7,9 +7,8 @@ from fastapi import Request
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
-from orchestrator.api.render_errors import from_validation
 from orchestrator.contracts.errors import InvalidRequest
-from orchestrator.contracts.wire.field_names import unknown_field
+from orchestrator.contracts.wire.field_names import unknown_field, wrong_field
 
 
 async def no_unknown_query(request: Request) -> None:
@@ -23,19 +22,19 @@ async def no_unknown_query(request: Request) -> None:
 
 def from_request(request: Request, faults: Sequence[Mapping[str, Any]]) -> InvalidRequest:
     """The first fault that validation found in a request, with what its route takes."""
-    place = tuple(faults[0]["loc"])
+    first = faults[0]
+    part, *place = first["loc"]
     fields = _body_fields(request)
-    if place == ("body",):
+    if part == "body" and not place:
         return InvalidRequest(
             "The body is missing, or no JSON object.", suggestion=_takes(fields), details={"field": "body"}
         )
-    if faults[0]["type"] == "extra_forbidden" and len(place) == 2:
-        fault = unknown_field([str(place[1])], fields)
-        details = {"field": str(place[1])}
-        return InvalidRequest(
-            f"The body has a wrong field: {fault}.", suggestion=_takes(fields), details=details
-        )
-    return from_validation(faults)
+    known = fields if part == "body" and len(place) == 1 else []
+    details = {"field": ".".join(map(str, place))}
+    fault = wrong_field(place, first["type"], first["msg"], known)
+    if part != "body":
+        return InvalidRequest(f"The {part} has a wrong word: {fault}.", details=details)
+    return InvalidRequest(f"The body has a wrong field: {fault}.", suggestion=_takes(fields), details=details)
 
 
 def _body_fields(request: Request) -> list[str]:

@@ -6,7 +6,7 @@ Source: contracts.md sections 3 and 4.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -17,16 +17,14 @@ from orchestrator.contracts.errors import ErrorCode
 from orchestrator.contracts.ids import RequestId, is_file_name
 from orchestrator.contracts.wire import agent_requests, chat_requests, group_requests, task_requests
 from orchestrator.contracts.wire.boxes import AGENTS, TASKS
-from orchestrator.contracts.wire.codec import Wire, names_on_wire
-from orchestrator.contracts.wire.field_names import unknown_field
+from orchestrator.contracts.wire.codec import Wire, names_at
+from orchestrator.contracts.wire.field_names import wrong_field
 
 MAX_REQUEST_BYTES: Final = 1024 * 1024
 MAX_DEPTH: Final = 32
 _MAX_DIGITS: Final = 20
 """Digits of an integer; 64 bits need 19 and a sign."""
 _MAX_SHOWN_ERRORS: Final = 3
-_UNKNOWN: Final = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
-"""What pydantic calls a field that a class does not have."""
 
 REQUEST_AREAS: Final = (
     chat_requests.REQUESTS,
@@ -118,7 +116,7 @@ def _typed(
     try:
         return ParsedRequest(request=adapter.validate_json(raw, strict=True), request_id=request_id)
     except ValidationError as error:
-        said = _said(error, _names_of(directory, type_name))
+        said = _said(error, _kind_of(directory, type_name))
         return FileRefusal(
             code=ErrorCode.INVALID_REQUEST,
             message=f"A request of type {type_name!r} has wrong fields: {said}.",
@@ -127,11 +125,9 @@ def _typed(
         )
 
 
-def _names_of(directory: str, type_name: object) -> tuple[str, ...]:
+def _kind_of(directory: str, type_name: object) -> type[Wire]:
     kinds = (kind for area in REQUEST_AREAS for kind in area)
-    return next(
-        names_on_wire(kind) for kind in kinds if (kind.directory, kind.type_name) == (directory, type_name)
-    )
+    return next(kind for kind in kinds if (kind.directory, kind.type_name) == (directory, type_name))
 
 
 @cache
@@ -231,14 +227,12 @@ def _ids(raw: bytes) -> Iterator[bytes]:
         yield match[1]
 
 
-def _said(error: ValidationError, known: Sequence[str]) -> str:
-    """The first few of pydantic's complaints, each with its field. known: the fields that there are."""
+def _said(error: ValidationError, request: type[Wire]) -> str:
+    """The first few of the fields that are wrong, each with what is wrong with it."""
     problems = error.errors(include_url=False, include_input=False, include_context=False)
-    said = [_problem(each["loc"], each["type"], each["msg"], known) for each in problems[:_MAX_SHOWN_ERRORS]]
+    said = [
+        wrong_field(each["loc"], each["type"], each["msg"], names_at(request, each["loc"][:-1]))
+        for each in problems[:_MAX_SHOWN_ERRORS]
+    ]
     more = len(problems) - len(said)
     return "; ".join(said) + (f"; and {more} more" if more > 0 else "")
-
-
-def _problem(place: Sequence[int | str], kind: str, words: str, known: Sequence[str]) -> str:
-    strange = unknown_field([str(place[0])], known) if kind in _UNKNOWN and len(place) == 1 else None
-    return strange or f"{'.'.join(str(part) for part in place) or 'the object'}: {words}"

@@ -123,24 +123,44 @@ def from_json(kind: type[W], text: str | bytes) -> W:
     return from_plain(kind, plain)
 
 
-def from_plain(kind: type[W], plain: object) -> W:
-    """The value that the JSON object `plain` stands for. Raises WireError."""
+def from_plain(kind: type[W], plain: object, *, where: str | None = None) -> W:
+    """The value that the JSON object `plain` stands for. Raises WireError.
+
+    where: its path in what it is part of.
+    """
+    path = where or kind.__name__
     if not isinstance(plain, dict):
-        raise WireError(f"{kind.__name__}: expected an object, got {type(plain).__name__}")
-    if kind.is_exact and (fault := unknown_field(plain, names_on_wire(kind))) is not None:
-        raise WireError(f"{kind.__name__}: {fault}")
+        raise WireError(f"{path}: expected an object, got {_in_json(type(plain))}")
+    if kind.is_exact and (fault := unknown_field(plain, names_on_wire(kind), within=where or "")) is not None:
+        raise WireError(fault if where else f"{path}: {fault}")
     values: dict[str, Any] = {}
     for name, wire_name, hint, is_required in _shape(kind):  # type: ignore[arg-type]  # a class is hashable
         if plain.get(wire_name) is not None or (is_required and wire_name in plain):
-            values[name] = _convert(hint, plain[wire_name], f"{kind.__name__}.{wire_name}")
+            values[name] = _convert(hint, plain[wire_name], f"{path}.{wire_name}")
         elif is_required:
-            raise WireError(f"{kind.__name__}: {wire_name!r} is missing")
+            raise WireError(f"{path}: {wire_name!r} is missing")
     return kind(**values)
 
 
 def names_on_wire(kind: type[Wire]) -> tuple[str, ...]:
     """The names on the wire of all of its fields."""
     return tuple(name for _, name in _names(kind))  # type: ignore[arg-type]  # a class is hashable
+
+
+def names_at(kind: type[Wire], place: Sequence[object]) -> tuple[str, ...]:
+    """The names on the wire of the fields of what lies at a path in a value; none if that has none."""
+    found: Any = kind
+    for step in place:
+        hints = {wire_name: hint for _, wire_name, hint, _ in _shape(found)}
+        hint = hints.get(str(step))
+        found = next((each for each in (hint, *get_args(hint)) if _is_wire(each)), None)
+        if found is None:
+            return ()
+    return names_on_wire(found)
+
+
+def _is_wire(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Wire)
 
 
 @cache
@@ -200,7 +220,7 @@ def _convert_single(kind: Any, value: Any, where: str) -> Any:
         if kind is bool:
             return value
     elif issubclass(kind, Wire):
-        return from_plain(kind, value)
+        return from_plain(kind, value, where=where)
     elif issubclass(kind, StrEnum) and isinstance(value, str):
         if value not in kind.__members__.values():
             raise WireError(f"{where}: {value[:40]!r} is not one of {', '.join(kind)}")
@@ -211,7 +231,25 @@ def _convert_single(kind: Any, value: Any, where: str) -> Any:
 
 
 def _mismatch(kind: Any, value: object, where: str) -> WireError:
-    return WireError(f"{where}: expected {kind.__name__}, got {type(value).__name__}")
+    return WireError(f"{where}: expected {_in_json(kind)}, got {_in_json(type(value))}")
+
+
+_JSON_WORDS: Final[Mapping[object, str]] = {
+    str: "a text",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    NoneType: "null",
+    list: "a list",
+    tuple: "a list",
+    dict: "an object",
+    Mapping: "an object",
+}
+
+
+def _in_json(kind: Any) -> str:
+    """A type of values as those who write JSON know it."""
+    return _JSON_WORDS.get(kind) or ("a text" if issubclass(kind, str) else "an object")
 
 
 def _base_type(hint: Any) -> Any:

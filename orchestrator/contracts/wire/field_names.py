@@ -1,19 +1,42 @@
-"""What is said of a field that nobody knows: its name, and the one that was probably meant."""
+"""What is said of a field that is wrong: its name and, of one that nobody knows, the one that was meant."""
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Sequence
 from typing import Final
 
 _MAX_SHOWN: Final = 40
+_UNKNOWN: Final = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
+_MISSING: Final = frozenset({"missing", "missing_argument"})
+_SHOULD: Final = re.compile(r"^\w+ should ")
 
 
-def unknown_field(given: Collection[str], known: Collection[str]) -> str | None:
-    """What is wrong with the first field of `given` that is not in `known`; None if all are known."""
+def unknown_field(given: Collection[str], known: Collection[str], *, within: str = "") -> str | None:
+    """What is wrong with the first field of `given` that is not in `known`; None if all are known.
+
+    within: the path of the object that has them, of one that is not the whole.
+    """
     strange = next((name for name in given if name not in known), None)
     if strange is None:
         return None
     meant = _nearest(strange, known)
-    ask = "" if meant is None else f" (did you mean {meant!r}?)"
-    return f"{strange[:_MAX_SHOWN]!r} is not known{ask}"
+    path = f"{within}." if within else ""
+    ask = "" if meant is None else f" (did you mean {path + meant!r}?)"
+    return f"{path + strange[:_MAX_SHOWN]!r} is not known{ask}"
+
+
+def wrong_field(place: Sequence[str | int], kind: str, words: str, known: Collection[str]) -> str:
+    """What is wrong with the field at `place`: kind and words as pydantic has them.
+
+    known: the fields of the object that it is in.
+    """
+    *within, last = [str(part) for part in place] or ["the whole"]
+    if kind in _UNKNOWN and (fault := unknown_field([last], known, within=".".join(within))) is not None:
+        return fault
+    name = ".".join([*within, last])
+    if kind in _MISSING:
+        return f"{name!r} is missing"
+    said = _SHOULD.sub("must ", words)
+    return f"{name!r} {said}" if said != words else f"{name!r}: {words}"
 
 
 def _nearest(name: str, known: Collection[str]) -> str | None:

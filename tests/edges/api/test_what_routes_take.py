@@ -91,3 +91,62 @@ async def test_a_path_or_a_method_that_is_none_is_answered_with_where_they_are_l
     assert (method.status_code, path.status_code) == (405, 404)
     for answer in (method, path):
         assert "/openapi.json" in answer.json()["error"]["suggestion"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "message"),
+    [
+        ("POST", MESSAGES, {"text": 3}, "The body has a wrong field: 'text' must be a valid string."),
+        (
+            "POST",
+            MESSAGES,
+            {"files": [1]},
+            "The body has a wrong field: 'files.0' must be a valid string.",
+        ),
+        ("POST", "/api/v1/groups", {"jid": "console:a"}, "The body has a wrong field: 'folder' is missing."),
+        ("GET", "/api/v1/events?since=-1", None, "The query has a wrong word: 'since' must be greater than"),
+    ],
+)
+async def test_what_is_wrong_with_a_field_is_said_in_one_way(
+    served: Served, method: str, path: str, body: object, message: str
+) -> None:
+    async with served.client() as client:
+        answer = await client.request(method, path, json=body)
+
+    assert answer.status_code == 400
+    assert answer.json()["error"]["message"].startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("permissions", "said"),
+    [
+        (
+            {"canSpwn": True},
+            "'permissions.canSpwn' is not known (did you mean 'permissions.canSpawn'?)",
+        ),
+        ({"canSpawn": "yes"}, "permissions.canSpawn: expected true or false, got a text"),
+        (3, "permissions: expected an object, got a whole number"),
+    ],
+)
+async def test_a_fault_within_a_field_of_a_spawn_is_named_by_its_path(
+    served: Served, permissions: object, said: str
+) -> None:
+    async with served.client() as client:
+        answer = await client.post("/api/v1/spawn", json={"task": "count", "permissions": permissions})
+
+    assert answer.json() == {
+        "error": f"The spawn has a wrong field: {said}. Set the field right and send it again.",
+        "code": "INVALID_REQUEST",
+    }
+
+
+async def test_errors_of_a_spawn_have_the_shape_of_its_document_whoever_refuses_it(served: Served) -> None:
+    async with served.client() as client:
+        too_long = await client.post("/api/v1/spawn", content=b"x" * (1024 * 1024 + 1))
+        from_a_page = await client.post("/api/v1/spawn", headers={"Origin": "http://elsewhere.example"})
+    async with served.client(token="") as client:
+        from_a_stranger = await client.post("/api/v1/spawn")
+
+    told = [each.json() for each in (too_long, from_a_page, from_a_stranger)]
+    assert [each["code"] for each in told] == ["LIMIT_EXCEEDED", "FORBIDDEN", "UNAUTHORIZED"]
+    assert all(isinstance(each["error"], str) for each in told)

@@ -99,6 +99,15 @@ def test_a_wrong_field_is_named(fields: dict[str, object], field: str) -> None:
     assert field in _refused(_message(**fields)).message
 
 
+def test_a_field_within_another_that_nobody_knows_is_named_by_its_path() -> None:
+    asked = {"type": "spawn_agent", "task": "count", "permissions": {"canSpwn": True}}
+
+    verdict = parse_request("agents", json.dumps(asked).encode())
+
+    assert isinstance(verdict, FileRefusal)
+    assert "'permissions.canSpwn' is not known (did you mean 'permissions.canSpawn'?)" in verdict.message
+
+
 def test_a_missing_field_is_named_and_the_reply_finds_its_asker() -> None:
     refusal = _refused(b'{"type":"message","text":"x","requestId":"r-1"}')
 

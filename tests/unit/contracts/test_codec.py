@@ -173,7 +173,7 @@ def test_a_wrong_form_is_refused_with_a_short_reason(text: str) -> None:
 
 
 def test_the_reason_names_the_field_as_it_is_on_the_wire() -> None:
-    with pytest.raises(WireError, match=r"Tree\.words\[1\]: expected str, got int"):
+    with pytest.raises(WireError, match=r"Tree\.words\[1\]: expected a text, got a whole number"):
         from_json(Tree, '{"chatJid": "c", "words": ["a", 1]}')
 
 
