@@ -20,6 +20,7 @@ from container.drivers.driver import DriverContext, Turn, TurnResult
 from container.drivers.leave import LEAVE_WAIT_S, LeaveAsker
 from container.drivers.prompt_text import prompt_text
 from container.drivers.started_processes import adopt_orphans
+from container.drivers.tool_servers import check_tool_servers
 from container.mcp_server import TOOLS_VARIABLE
 from container.messages import Message
 from orchestrator.contracts.errors import ErrorCode, NotFound
@@ -67,6 +68,7 @@ class AcpDriver:
             extra=self._agent.extra_directories,
             permissions=self._agent.permissions,
         )
+        await asyncio.to_thread(check_tool_servers, context, self._agent)
         await asyncio.to_thread(_find_packages)
         adopt_orphans()
 

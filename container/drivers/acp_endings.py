@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from container.drivers.driver import AGENT_ERROR
+from container.drivers.driver import AGENT_ERROR, PROGRAM_ENDED
 from orchestrator.contracts.wire.container_io import TurnError
 
 
@@ -27,3 +27,9 @@ class ProgramFailed(Exception):
 def program_failure(message: str) -> ProgramFailed:
     """A failure that is the program's own, no provider's."""
     return ProgramFailed(TurnError(code=AGENT_ERROR, message=message))
+
+
+def ended_early(last_words: str) -> ProgramFailed:
+    """A failure of a program that ended before it could be asked anything. last_words: empty: it said
+    nothing."""
+    return ProgramFailed(TurnError(code=PROGRAM_ENDED, message=last_words))

@@ -5,6 +5,7 @@ The steps of an end are those of agents.md section 4; a program that failed to s
 
 import asyncio
 import os
+import re
 import shutil
 import signal
 import sys
@@ -17,11 +18,14 @@ from container.drivers.acp_pipes import KeptTail, tail_pipe
 from container.drivers.driver import ProgramMissing
 from container.drivers.started_processes import descendants, end_descendants
 from orchestrator.contracts.errors import InvalidRequest, NotFound
+from orchestrator.contracts.wire.argv import script_of
 
 _TERMINATED_S: Final = 0.25
 _KILLED_S: Final = 1.0
 _KEPT_ERROR_BYTES: Final = 4096
 _SHOWN_ERROR_CHARS: Final = 200
+# Some interpreters say more behind it: where it was thrown, and their own version.
+_ERROR_LINE: Final = re.compile(r"[\w.]*(Error|Exception)\b.*: ")
 _PIPE_LIMIT_BYTES: Final = 1024**2
 # They are for our own Python; some programs refuse tool servers that would inherit them.
 _OURS: Final = frozenset({"PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"})
@@ -124,9 +128,14 @@ class AcpProgram:
         """How it ended and what it last said on its standard error, in one line."""
         code = self._process.returncode
         how = "still runs" if code is None else f"ended with {code}"
-        lines = self._errors.text.split("\n")
-        last = next((line.strip() for line in reversed(lines) if line.strip()), "")
-        return f"{how} ({last[:_SHOWN_ERROR_CHARS]})" if last else how
+        last = self.complaint()
+        return f"{how} ({last})" if last else how
+
+    def complaint(self) -> str:
+        """What went wrong, as a line of its standard error: one that names an error, else the last."""
+        lines = [line.strip() for line in self._errors.text.split("\n") if line.strip()]
+        last = lines[-1] if lines else ""
+        return next((line for line in reversed(lines) if _ERROR_LINE.match(line)), last)[:_SHOWN_ERROR_CHARS]
 
     async def settle(self) -> None:
         """Wait a moment for the end of a program that has closed its output."""
@@ -164,6 +173,12 @@ async def start(command: Sequence[str], *, directory: Path, environment: Mapping
     if path is None:
         raise ProgramMissing(
             f"The agent program {command[0]!r} is not here, or no program.",
+            suggestion="Run on the host: dovecote doctor",
+        )
+    script = script_of(command)
+    if script is not None and not await asyncio.to_thread(os.path.exists, script):
+        raise ProgramMissing(
+            f"The script {script!r} that {command[0]} is to run is not here.",
             suggestion="Run on the host: dovecote doctor",
         )
     errors = KeptTail(_KEPT_ERROR_BYTES, _echo)

@@ -22,7 +22,7 @@ from acp.schema import (
 )
 
 from container.drivers.acp_client import AcpClient
-from container.drivers.acp_endings import Ended, ProgramFailed, program_failure
+from container.drivers.acp_endings import Ended, ProgramFailed, ended_early, program_failure
 from container.drivers.acp_errors import AUTH_REQUIRED, RESOURCE_NOT_FOUND, turn_error
 from container.drivers.acp_modes import choose_mode
 from container.drivers.acp_program import AcpProgram, extra_directories
@@ -39,6 +39,7 @@ STARTUP_PROMPT: Final = "dovecote.startup_prompt"
 """In a prompt's metadata: its first block is no user's, it holds the start-up prompt."""
 
 _KEPT_DROPPED: Final = 20
+_FIRST_CALL: Final = "initialize"
 
 T = TypeVar("T")
 
@@ -92,7 +93,7 @@ class AcpSession:
         told = await self._call(
             self._connection.initialize(PROTOCOL_VERSION, capabilities, us),
             answer_s(self._agent.options),
-            "initialize",
+            _FIRST_CALL,
         )
         self._take_capabilities(told)
 
@@ -243,6 +244,8 @@ class AcpSession:
             ) from error
         except ConnectionError as error:
             await self._program.settle()
+            if what == _FIRST_CALL and not self._program.is_running:
+                raise ended_early(self._program.complaint()) from error
             raise program_failure(f"The agent program {self._program.last_words()} during {what}.") from error
         except ValueError as error:  # of the package's models: what came has another form
             raise program_failure(

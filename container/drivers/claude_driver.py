@@ -29,6 +29,7 @@ from container.drivers.prompt_text import prompt_text
 from container.drivers.provider_errors import TOO_LONG
 from container.drivers.session_words import OUT_OF_STEPS, REFUSED, SESSION_GONE
 from container.drivers.started_processes import adopt_orphans
+from container.drivers.tool_servers import check_tool_servers
 from container.messages import Message
 from orchestrator.contracts.wire.container_io import AgentDefinition, TurnStatus, Usage
 
@@ -70,6 +71,7 @@ class ClaudeDriver:
         adopt_orphans()
         await asyncio.to_thread(load_sdk)
         agent = context.given.agent or AgentDefinition(driver="claude")
+        await asyncio.to_thread(check_tool_servers, context, agent)
         configuration = configuration_directory(context.places.home)
         instructions = await asyncio.to_thread(write_instructions, configuration, agent.instructions)
         self._leave = Leave(agent.permissions)

@@ -36,7 +36,9 @@ PROGRAM_MISSING: Final = "PROGRAM_MISSING"
 """The agent's program is not there, or can't be run: it won't be until somebody mends it."""
 START_FAILED: Final = "START_FAILED"
 """What else the agent can't start without is missing, likewise."""
-LASTING: Final = frozenset({PROGRAM_MISSING, START_FAILED})
+PROGRAM_ENDED: Final = "PROGRAM_ENDED"
+"""The agent's program ended before it was ready; its message is what it last said."""
+LASTING: Final = frozenset({PROGRAM_MISSING, START_FAILED, PROGRAM_ENDED})
 """Codes of failures after which no later turn of this agent goes better."""
 
 

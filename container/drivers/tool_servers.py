@@ -1,15 +1,17 @@
 """The tool servers that a program is given: the definition's, and ours under a name nobody else can take."""
 
 import os
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from container.drivers.driver import DriverContext
+from container.drivers.driver import DriverContext, ProgramMissing
 from container.drivers.leave import OWN_SERVER
 from container.mcp_server import CHAT_VARIABLE, TOOLS_VARIABLE, TOOLSETS_VARIABLE, VERSION_VARIABLE
 from container.places import BOX_VARIABLE, GLOBAL_VARIABLE, WORKSPACE_VARIABLE
+from orchestrator.contracts.wire.argv import script_of
 from orchestrator.contracts.wire.container_io import AgentDefinition, ToolServer
 
 # Our own files are named here: some programs drop a server whose environment holds PYTHONPATH.
@@ -21,6 +23,26 @@ _PASSED_ON: Final = (
     *(TOOLS_VARIABLE, TOOLSETS_VARIABLE, CHAT_VARIABLE, VERSION_VARIABLE),
     *("PATH", "HOME", "LANG", "TZ"),
 )
+
+
+def check_tool_servers(context: DriverContext, agent: AgentDefinition) -> None:
+    """Raises ProgramMissing for one of the definition's whose program is not here. Blocks: in a thread."""
+    for server in agent.mcp_servers:
+        if server.name == OWN_SERVER or not server.command:
+            continue
+        program, script = server.command[0], script_of(server.command)
+        named = str(context.places.workspace / program) if "/" in program else program
+        searched = (server.environment or {}).get("PATH")
+        if shutil.which(named, path=searched) is None:
+            what = f"The program {program!r}"
+        elif script is not None and not os.path.exists(script):
+            what = f"The script {script!r}"
+        else:
+            continue
+        raise ProgramMissing(
+            f"{what} of the tool server {server.name!r} is not here, or can't be run.",
+            suggestion="Run on the host: dovecote doctor",
+        )
 
 
 def tool_servers(context: DriverContext, agent: AgentDefinition) -> Sequence[ToolServer]:

@@ -13,7 +13,7 @@ from orchestrator.cli.store_checks import is_made, open_store
 from orchestrator.commands.setup.agent_checks import AgentView, Trouble, check_agent
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.launch import HOME_TARGET
-from orchestrator.core.agents.unstartable import how_to_have, program_of
+from orchestrator.core.agents.unstartable import Need, needs
 from orchestrator.core.text_cleaning import clean_text
 from orchestrator.runners.agent_programs import how_to_install
 from orchestrator.store.groups import ALL, of_row
@@ -39,7 +39,7 @@ def agent_findings(patient: Patient) -> list[Finding]:
 def look_at_agents(patient: Patient, groups: Sequence[Group]) -> list[AgentView]:
     """What the next agent of each group would be and what is wrong with that, also where agents run."""
     views = asyncio.run(_views(patient, groups))
-    others = {program for view in views if (program := _own_program(view)) is not None}
+    others = [need for view in views for need in _own_needs(view, runner="")]
     needs_some = bool(others) or any(view.fields.get("program") for view in views)
     installed = installed_programs(patient, others) if needs_some else None
     if installed is None:
@@ -56,37 +56,41 @@ async def _views(patient: Patient, groups: Sequence[Group]) -> list[AgentView]:
     ]
 
 
-def _own_program(view: AgentView) -> str | None:
-    """The program that its command starts; None for what lies where only an agent can see it."""
-    program = program_of(str(view.fields.get("command") or ""))
-    if program is None or ("/" in program and program.startswith(_SEEN_BY_AGENTS)):
-        return None
-    return None if "/" in program and not program.startswith("/") else program
+def _own_needs(view: AgentView, *, runner: str) -> list[Need]:
+    """What it starts; nothing of what lies where only an agent can see it. runner: as of `needs`."""
+    if view.definition is None:
+        return []
+    found = needs(view.definition, group=view.group, runner=runner)
+    return [each for each in found if "/" not in each.name or _can_be_seen(each.name)]
+
+
+def _can_be_seen(path: str) -> bool:
+    return path.startswith("/") and not path.startswith(_SEEN_BY_AGENTS)
 
 
 def _with_programs(view: AgentView, installed: InstalledPrograms) -> AgentView:
-    """The view, with the trouble that what it starts is not where agents run."""
-    trouble = _missing(view, installed)
-    if trouble is None:
-        return view
-    troubles = (*view.troubles, trouble)
-    return replace(view, is_well=view.is_well and not trouble.is_fatal, troubles=troubles)
+    """The view, with the troubles that what it starts is not where agents run."""
+    found = _missing(view, installed)
+    is_well = view.is_well and not any(each.is_fatal for each in found)
+    return replace(view, is_well=is_well, troubles=(*view.troubles, *found))
 
 
-def _missing(view: AgentView, installed: InstalledPrograms) -> Trouble | None:
+def _missing(view: AgentView, installed: InstalledPrograms) -> list[Trouble]:
     program = view.fields.get("program")
+    found: list[Trouble] = []
+    own = [each for each in _own_needs(view, runner=installed.runner) if each.key in installed.missing]
     if isinstance(program, str) and installed.names is not None and program not in installed.names:
         what = "will be fetched at the next start" if installed.are_fetched else "is not installed"
-        return Trouble(
-            what=f"The agent program {program} {what}.",
-            mend=how_to_install(program),
-            is_fatal=not installed.are_fetched,
+        found.append(
+            Trouble(
+                what=f"The agent program {program} {what}.",
+                mend=how_to_install(program),
+                is_fatal=not installed.are_fetched,
+            )
         )
-    own = _own_program(view)
-    if own not in installed.missing:
-        return None
-    mend = how_to_have(str(view.fields["provider"]), group=view.group, runner=installed.runner)
-    return Trouble(what=f"Its program {own!r} is not where agents run, or can't be run.", mend=mend)
+        # That one is told; it starts nothing else of its own.
+        own = [each for each in own if each.server is not None]
+    return found + [Trouble(what=each.what, mend=each.mend) for each in own]
 
 
 def _finding(view: AgentView) -> Finding:

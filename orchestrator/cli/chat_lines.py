@@ -29,7 +29,7 @@ _QUOTED_CHARS: Final = 40
 _HELD: Final = {
     "start": "No agent can be started at the moment.",
     "setup": "The agent can't be started as it is set up: see dovecote doctor.",
-    "program": "The agent's program is not there, or can't be run: see dovecote doctor.",
+    "program": "The agent's program is not there, can't be run or ended at once: see dovecote doctor.",
     "refused": "The model service refuses the credential or the model: see dovecote doctor.",
     "budget": "The budget is used up: see dovecote usage.",
     "provider": "The model service does not answer at the moment.",

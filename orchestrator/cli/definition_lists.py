@@ -3,8 +3,8 @@
 import asyncio
 import json
 import os
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from orchestrator.cli.agent_checks import look_at_agents
@@ -30,7 +30,7 @@ def check(home_option: Path | None, folder: str | None, *, as_json: bool) -> int
     patient = Patient(paths=home.paths, settings=home.settings, pid=None)
     views = look_at_agents(patient, _groups(home, folder))
     if as_json:
-        print(json.dumps([asdict(view) for view in views], indent=2))
+        print(json.dumps([_plain(view) for view in views], indent=2))
     elif not views:
         print("No groups yet. The first start registers console:main.")
     for view in views if not as_json else ():
@@ -63,6 +63,12 @@ def _groups(home: Home, folder: str | None) -> Sequence[Group]:
         return await desk.list_all() if folder is None else [await desk.show(folder)]
 
     return at_desk(home, look)
+
+
+def _plain(view: AgentView) -> Mapping[str, object]:
+    plain = asdict(replace(view, definition=None))
+    del plain["definition"]
+    return plain
 
 
 def _lines(view: AgentView, *, with_instructions: bool) -> list[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from orchestrator.cli.findings import Finding, Patient, broken, doubtful, well
 from orchestrator.contracts.errors import DovecoteError
+from orchestrator.core.agents.unstartable import Need, NeedKey
 from orchestrator.runners.catalog import RunnerOptions, choose_runner
 from orchestrator.runners.image import REBUILD
 
@@ -47,33 +48,35 @@ def check_limits(patient: Patient) -> Finding:
 class InstalledPrograms:
     """The programs that agents of a runner find. names: of ours; None: nobody can tell.
 
-    are_fetched: one of ours that is missing is fetched when it is first needed. missing: of the others that
-    were asked for, those that are not there.
+    are_fetched: one of ours that is missing is fetched when it is first needed. missing: the keys of the
+    others that were asked for and are not there.
     """
 
     runner: str
     names: tuple[str, ...] | None
     are_fetched: bool
-    missing: frozenset[str]
+    missing: frozenset[NeedKey]
 
 
-def installed_programs(patient: Patient, others: Collection[str]) -> InstalledPrograms | None:
-    """The programs that an agent would find now; None where no runner works. others: by name or path."""
+def installed_programs(patient: Patient, others: Collection[Need]) -> InstalledPrograms | None:
+    """The programs that an agent would find now; None where no runner works."""
     try:
         return asyncio.run(_programs(patient, others))
     except DovecoteError:
         return None  # why no runner works is told by its own check
 
 
-async def _programs(patient: Patient, others: Collection[str]) -> InstalledPrograms:
+async def _programs(patient: Patient, others: Collection[Need]) -> InstalledPrograms:
     chosen = await choose_runner(patient.settings.agent.runner, runner_options(patient))
     runner = chosen.runner
     try:
+        asked = {each.key for each in others}
+        missing = [each for each in asked if await runner.finds(each[0], is_script=each[1]) is False]
         return InstalledPrograms(
             runner=runner.name,
             names=await runner.agent_programs(),
             are_fetched=runner.name == "bubblewrap",
-            missing=frozenset([each for each in others if await runner.finds(each) is False]),
+            missing=frozenset(missing),
         )
     finally:
         await runner.close()

@@ -22,9 +22,10 @@ _KINDS: Final[Mapping[str, IncidentKind]] = {
         what="What the agent of {about} needs is not set up; its messages wait.", mend="dovecote agent check"
     ),
     "program": IncidentKind(
-        what="The program of the agent of {about} is not there inside, or can't be run; its messages wait.",
-        mend="Mend the command in groups/{about}/AGENT.md, or have the program where agents find it: the "
-        "finding `agent {about}` says more.",
+        what="The program of the agent of {about} is not there inside, can't be run, or ended before it was "
+        "ready; its messages wait.",
+        mend="Mend the command in groups/{about}/AGENT.md, or have the program where agents find it: "
+        "dovecote agent check {about}, and its last words in data/logs/agents/{about}.log, say more.",
     ),
     "disk": IncidentKind(
         what="The disk is too full to start an agent for {about}; its messages wait.",

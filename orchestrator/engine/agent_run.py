@@ -295,7 +295,7 @@ class AgentRun:
             said_something=lambda: state.clock.said_something(state.now_s()),
             cancelled_by=lambda: state.stop_cause or DeathCause.HOST,
             provider_failure=lambda: state.provider_failure,
-            missing_program=lambda: state.missing_program,
+            needed=lambda: state.needed,
         )
         collector = TurnCollector(
             self._services,

@@ -52,7 +52,7 @@ async def bury_run(state: RunState, exit_status: ExitStatus | None) -> None:
         misconfigured=state.misconfigured,
         is_budget_spent=state.is_budget_spent,
         provider_failure=state.provider_failure,
-        missing_program=state.missing_program,
+        needed=state.needed,
         failed_start=state.failed_start,
         files_modified=await _files_modified(state),
     )

@@ -16,7 +16,7 @@ from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND
 from orchestrator.contracts.seams import AgentHandle, Boxes, BoxPort, Runner
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnStarted
-from orchestrator.core.agents.unstartable import missing_program
+from orchestrator.core.agents.unstartable import Need, needs
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.engine.channel_set import ChannelSet
 from orchestrator.engine.identity import identity_for
@@ -122,11 +122,11 @@ class RunState:
         return None if call is None else call.failure
 
     @property
-    def missing_program(self) -> str | None:
-        """What operators hear if its program is not there inside; None if it starts none by a command."""
+    def needed(self) -> tuple[Need, ...]:
+        """The programs and scripts that it can't start without."""
         if self.definition is None:
-            return None
-        return missing_program(self.definition, group=self.group.folder, runner=self.parts.runner.name)
+            return ()
+        return needs(self.definition, group=self.group.folder, runner=self.parts.runner.name)
 
     @property
     def caller(self) -> AgentCaller:

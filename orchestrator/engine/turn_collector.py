@@ -24,6 +24,7 @@ from orchestrator.contracts.wire.container_io import (
     parse_event,
 )
 from orchestrator.contracts.wire.framing import EventLine, Frame1x, LogLine, OutputItem, Text
+from orchestrator.core.agents.unstartable import Need
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.wording import Say, say
 from orchestrator.engine.log_events import LogEvents
@@ -50,7 +51,7 @@ class RunCallbacks:
     said_something: Callable[[], None]
     cancelled_by: Callable[[], DeathCause]
     provider_failure: Callable[[], str | None]
-    missing_program: Callable[[], str | None]
+    needed: Callable[[], Sequence[Need]]
 
 
 class TurnCollector:
@@ -169,7 +170,7 @@ class TurnCollector:
         await self._boxes.take_waiting_texts(self._agent.box, at_most_s=_ORDER_WAIT_S)
         services.checkpoints.reached("turn_ended.read")
         cause, failure = self._callbacks.cancelled_by(), self._callbacks.provider_failure()
-        missing_program = self._callbacks.missing_program()
+        needed = self._callbacks.needed()
         await persist(
             services,
             lambda tx: end_turn(
@@ -180,7 +181,7 @@ class TurnCollector:
                 cancelled_by=cause,
                 at=at,
                 provider_failure=failure,
-                missing_program=missing_program,
+                needed=needed,
             ),
         )
         self._turn_id, self._turn_bytes = None, 0

@@ -61,9 +61,11 @@ class BubblewrapRunner:
         agents = await asyncio.to_thread(current_agents, self._programs_directory)
         return () if agents is None else agents.programs
 
-    async def finds(self, program: str) -> bool | None:
+    async def finds(self, program: str, *, is_script: bool = False) -> bool | None:
         """In what a sandbox shows of this machine, or among the agent programs."""
-        return await asyncio.to_thread(_finds, program, self._programs_directory)
+        return await asyncio.to_thread(
+            _finds, program, self._programs_directory, os.R_OK if is_script else os.X_OK
+        )
 
     async def limits_in_words(self) -> str:
         """Which limits hold here, for `dovecote doctor`. Raises Unavailable."""
@@ -230,8 +232,8 @@ def _parsed(ref: str | None) -> object:
         return None
 
 
-def _finds(program: str, programs: Path) -> bool:
-    """Whether a sandbox has that program. Blocks."""
+def _finds(program: str, programs: Path, right: int) -> bool:
+    """Whether a sandbox has that file, with this right to it. Blocks."""
     system, agents = host_system.read_host_system(), current_agents(programs)
     shown = (*system.directories, *(path for _, path in system.links))
     ours = PurePosixPath(AGENTS_TARGET)
@@ -243,6 +245,6 @@ def _finds(program: str, programs: Path) -> bool:
             found = Path(path)
         else:
             continue
-        if found.is_file() and os.access(found, os.X_OK):
+        if found.is_file() and os.access(found, right):
             return True
     return False

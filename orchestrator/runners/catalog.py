@@ -41,8 +41,10 @@ class DescribedRunner(Runner, Protocol):
         """
         ...
 
-    async def finds(self, program: str) -> bool | None:
+    async def finds(self, program: str, *, is_script: bool = False) -> bool | None:
         """Whether agents find a program of that name or path; None where nobody can tell.
+
+        is_script: it is a file that is read, by its path.
 
         Raises Unavailable.
         """

@@ -88,7 +88,7 @@ class DockerRunner:
             return None
         return programs_in(agents_inside(labels))
 
-    async def finds(self, program: str) -> bool | None:
+    async def finds(self, program: str, *, is_script: bool = False) -> bool | None:
         """In the image; of a legacy one, which has a program of its own, nobody asks. Raises Unavailable."""
         image = self._image()
         labels = await self._engine.call(lambda client: labels_of(client, image)) or {}

@@ -56,8 +56,10 @@ class ProcessRunner:
         """Nobody knows: without walls, one of the operator's own may lie anywhere."""
         return None
 
-    async def finds(self, program: str) -> bool | None:
+    async def finds(self, program: str, *, is_script: bool = False) -> bool | None:
         """By the path of this process, which they inherit."""
+        if is_script:
+            return await asyncio.to_thread(os.access, program, os.R_OK)
         return await asyncio.to_thread(shutil.which, program) is not None
 
     async def limits_in_words(self) -> str:

@@ -201,7 +201,7 @@ def _end_acknowledged_turns(
                 cancelled_by=remains.cause,
                 at=at,
                 provider_failure=remains.provider_failure,
-                missing_program=remains.missing_program,
+                needed=remains.needed,
             )
 
 

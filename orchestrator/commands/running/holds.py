@@ -1,6 +1,6 @@
 """Failures that are nobody's message's own: who waits for their end, and who is told."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -9,12 +9,12 @@ from orchestrator.commands.saying.operator_alerts import tell_operators
 from orchestrator.commands.saying.outgoing import queue_notice
 from orchestrator.commands.services import Services
 from orchestrator.commands.usage.spending_notes import SPENT as BUDGET_INCIDENT
-from orchestrator.contracts.ids import Jid, TurnId
+from orchestrator.contracts.ids import AgentId, Jid, TurnId
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.records.messages import StoredMessage
 from orchestrator.contracts.seams import Topic
 from orchestrator.core.agents.provider_trouble import ProviderTrouble, trouble_of
-from orchestrator.core.agents.unstartable import UNSTARTABLE, why_unstartable
+from orchestrator.core.agents.unstartable import NEVER_BEGUN, PROGRAM_ENDED, Need, why_unstartable
 from orchestrator.core.backoff import delay_s
 from orchestrator.core.chat.death import FIRST_WAIT_S
 from orchestrator.core.states.message import MESSAGE, MessageEvent
@@ -79,17 +79,19 @@ def incident_of(
     failure: str | None,
     *,
     at: datetime,
-    missing_program: str | None = None,
+    needed: Sequence[Need] = (),
+    said: str | None = None,
 ) -> Incident | None:
     """What a turn that failed has to wait for; None if the failure is its own.
 
     code, failure: as of `trouble_of`, or code is one of an agent that can't be started inside.
-    missing_program: what operators hear of that. A conversation that is too long is given up: the next run
-    begins a new one.
+    needed: what it can't start without. said: its own words for the failure. A conversation that is too long
+    is given up: the next run begins a new one.
     """
-    if code in UNSTARTABLE:
-        why = why_unstartable(code, missing_program, group=agent.group)
-        _tell_why(tx, services, agent, f"{_PROGRAM_DETAILS}:{agent.group}", why=why, at=at)
+    if code in NEVER_BEGUN:
+        why = why_unstartable(code, needed, said=said, group=agent.group)
+        words_of = agent.agent_id if code == PROGRAM_ENDED else None
+        _tell_why(tx, services, agent, _PROGRAM_DETAILS, why=why, at=at, words_of=words_of)
         return NO_PROGRAM
     is_spent = notices.is_told(tx, f"{NO_BUDGET.name}:{agent.chat_jid}")
     trouble = trouble_of(code, failure, is_budget_spent=is_spent)
@@ -197,17 +199,27 @@ def note_no_room(tx: Transaction, services: Services, chat: Jid, *, at: datetime
 
 def tell_not_set_up(tx: Transaction, services: Services, agent: Agent, *, why: str, at: datetime) -> None:
     """Operators hear once an incident why an agent of this group can't be started, and what mends it."""
-    _tell_why(tx, services, agent, f"{_SETUP_DETAILS}:{agent.group}", why=why, at=at)
+    _tell_why(tx, services, agent, _SETUP_DETAILS, why=why, at=at)
 
 
 def _tell_why(
-    tx: Transaction, services: Services, agent: Agent, name: str, *, why: str, at: datetime
+    tx: Transaction,
+    services: Services,
+    agent: Agent,
+    details: str,
+    *,
+    why: str,
+    at: datetime,
+    words_of: AgentId | None = None,
 ) -> None:
-    """name: of the incident, in which operators hear it once."""
+    """details: the kind of the incident in which operators hear it once. words_of: as of `tell_operators`."""
+    name = f"{details}:{agent.group}"
     _, is_told = notices.count_one(tx, name, at=at)
     if not is_told:
         key, what = f"{name}:{agent.agent_id}", Say.OPERATOR_NOT_SET_UP
-        tell_operators(tx, services, what=what, incident=key, at=at, group=agent.group, why=why)
+        tell_operators(
+            tx, services, what=what, incident=key, at=at, words_of=words_of, group=agent.group, why=why
+        )
         notices.mark_told(tx, name, at=at)
 
 

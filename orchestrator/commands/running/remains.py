@@ -1,10 +1,11 @@
 """What is known of a dead agent."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from orchestrator.contracts.ids import TurnId
 from orchestrator.contracts.records.agents import EndReason, ExitStatus
+from orchestrator.core.agents.unstartable import Need
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 
@@ -16,7 +17,7 @@ class Remains:
     acks: what lay in `acks/`, by turn. unread: stems of follow-ups it never took.
     exit: None when nobody saw it end. misconfigured: why it can't be started until an operator acts.
     is_budget_spent: it was not started, since its group may not spend more. provider_failure: how its latest
-    call to the provider failed. missing_program: what operators hear if its program was not there inside.
+    call to the provider failed. needed: what it can't start without.
     failed_start: why it was not started. files_modified: as of a result.
     """
 
@@ -29,6 +30,6 @@ class Remains:
     misconfigured: str | None = None
     is_budget_spent: bool = False
     provider_failure: str | None = None
-    missing_program: str | None = None
+    needed: Sequence[Need] = ()
     failed_start: str | None = None
     files_modified: tuple[str, ...] | None = None

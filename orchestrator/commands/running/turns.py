@@ -20,6 +20,7 @@ from orchestrator.contracts.records.agents import Agent, Turn, TurnOutcome
 from orchestrator.contracts.records.messages import MessageStatus, StoredMessage, TextSource
 from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnStarted, TurnStatus
+from orchestrator.core.agents.unstartable import Need
 from orchestrator.core.chat.death import DeathCause, after_death
 from orchestrator.core.states.message import MESSAGE, MessageEvent
 from orchestrator.core.wording import Say
@@ -114,13 +115,12 @@ def end_turn(
     cancelled_by: DeathCause,
     at: datetime,
     provider_failure: str | None = None,
-    missing_program: str | None = None,
+    needed: Sequence[Need] = (),
 ) -> None:
     """Settle what the turn was given, by how it ended. Said twice it changes nothing.
 
     cancelled_by: on whose account the agent was told to stop, if it was. provider_failure: how its latest
-    call to the provider failed, as the egress proxy saw it. missing_program: what operators hear if its
-    program is not there inside.
+    call to the provider failed, as the egress proxy saw it. needed: what it can't start without.
     """
     turn_id = _given_turn(tx, agent, event.turn_id, event.inputs)
     if turn_id is None:
@@ -137,9 +137,7 @@ def end_turn(
     )
     if turn is None:
         return
-    incident = _incident_in(
-        tx, services, agent, event, turn, provider_failure, at=at, missing_program=missing_program
-    )
+    incident = _incident_in(tx, services, agent, event, turn, provider_failure, at=at, needed=needed)
     _settle(tx, services, agent, event, turn, incident, cancelled_by=cancelled_by, at=at)
     if agent.task_run_id is not None:
         waits = incident is not None and not turn.effects
@@ -160,7 +158,7 @@ def _incident_in(
     provider_failure: str | None,
     *,
     at: datetime,
-    missing_program: str | None,
+    needed: Sequence[Need],
 ) -> Incident | None:
     """What the turn failed by that is not its own. Some programs end well, and in silence, where their
     provider let them down."""
@@ -168,7 +166,8 @@ def _incident_in(
     if event.status is not TurnStatus.ERROR and not is_silent:
         return None
     code = None if event.error is None else event.error.code
-    return incident_of(tx, services, agent, code, provider_failure, at=at, missing_program=missing_program)
+    said = None if event.error is None else event.error.message
+    return incident_of(tx, services, agent, code, provider_failure, at=at, needed=needed, said=said)
 
 
 def _settle(

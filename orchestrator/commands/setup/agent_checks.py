@@ -46,7 +46,7 @@ class SlotView:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentView:
     """The resolved definition of a group's agent, for people. fields: by name, as JSON values; empty where it
-    can't be resolved."""
+    can't be resolved. definition: the same as it is, for those who look further."""
 
     group: str
     is_well: bool
@@ -54,6 +54,7 @@ class AgentView:
     fields: Mapping[str, object] = field(default_factory=dict)
     credentials: tuple[SlotView, ...] = ()
     instructions: str = ""
+    definition: Definition | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +92,7 @@ async def check_agent(
         fields=_fields(definition),
         credentials=(*slots, *own_slots),
         instructions=definition.instructions,
+        definition=definition,
     )
 
 

@@ -101,7 +101,8 @@ class TurnStatus(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnError(Wire):
     """Why a turn failed. code: PROVIDER_RATE_LIMITED, PROVIDER_OVERLOADED, PROVIDER_AUTH,
-    CONTEXT_TOO_LONG, BUDGET_EXCEEDED, PROGRAM_MISSING, START_FAILED or AGENT_ERROR."""
+    CONTEXT_TOO_LONG, BUDGET_EXCEEDED, PROGRAM_MISSING, START_FAILED, PROGRAM_ENDED or
+    AGENT_ERROR."""
 
     code: str
     message: str = ""

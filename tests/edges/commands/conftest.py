@@ -24,6 +24,7 @@ from orchestrator.contracts.records.messages import MessageStatus
 from orchestrator.contracts.records.spawns import StopOutcome, StopReason, StopVerdict
 from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnError, TurnStarted, TurnStatus
+from orchestrator.core.agents.unstartable import Need
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.engine.wakeups import TopicListener, TopicWakeups
@@ -204,7 +205,7 @@ class Desk:
         *,
         cancelled_by: DeathCause = DeathCause.HOST,
         provider_failure: str | None = None,
-        missing_program: str | None = None,
+        needed: Sequence[Need] = (),
     ) -> None:
         """The agent says `event`. provider_failure: of its latest call, as the proxy saw it."""
         await self.run(
@@ -216,7 +217,7 @@ class Desk:
                 cancelled_by=cancelled_by,
                 at=self.now,
                 provider_failure=provider_failure,
-                missing_program=missing_program,
+                needed=needed,
             )
         )
 

@@ -7,6 +7,7 @@ from orchestrator.commands.running.holds import NOT_SET_UP, hold, tell_not_set_u
 from orchestrator.contracts.ids import TurnId
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnError, TurnStatus
+from orchestrator.core.agents.unstartable import Need
 from orchestrator.core.wording import Say, say
 from orchestrator.store import agents, messages
 from orchestrator.store.transaction import Transaction
@@ -14,6 +15,7 @@ from tests.edges.commands.conftest import Desk
 from tests.support.store_rows import CHAT, OTHER_CHAT, add_group
 
 MISSING = "Its program 'x' is not there inside. Mend it."
+NEEDED = (Need(name="x", what="Its program 'x' is not there inside.", mend="Mend it."),)
 
 
 async def fail_to_begin(desk: Desk, number: int, code: str) -> Agent:
@@ -23,7 +25,7 @@ async def fail_to_begin(desk: Desk, number: int, code: str) -> Agent:
     await desk.begin(held, "m-1", turn=turn)
     error = TurnError(code=code, message="click http://evil.example")
     event = TurnEnded(turn_id=TurnId(turn), inputs=("m-1",), status=TurnStatus.ERROR, error=error)
-    await desk.end_as(held, event, missing_program=MISSING)
+    await desk.end_as(held, event, needed=NEEDED)
     return held
 
 
@@ -104,7 +106,7 @@ async def test_nothing_is_said_to_be_waited_for_while_an_agent_is_at_work_with_a
     during = (await chat_view(desk.services, CHAT, after=0)).held_by
     error = TurnError(code="PROGRAM_MISSING", message="x")
     event = TurnEnded(turn_id=TurnId("turn-2"), inputs=("m-1",), status=TurnStatus.ERROR, error=error)
-    await desk.end_as(held, event, missing_program=MISSING)
+    await desk.end_as(held, event, needed=NEEDED)
     again = (await chat_view(desk.services, CHAT, after=0)).held_by
 
     assert (during, again) == ((), ("program",))

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from container.drivers.driver import ProgramMissing
 from orchestrator.contracts.errors import DovecoteError
 from orchestrator.contracts.wire.container_io import AgentLog, ToolServer, TurnStatus
 from tests.edges.container.acp_driver.bench import bench
@@ -125,7 +126,7 @@ async def test_what_the_program_is_told_when_its_session_begins(home: Home) -> N
     extra.mkdir()
     (home.root / "same").symlink_to(extra)
     servers = (
-        ToolServer(name="lab", command=("lab", "--x"), environment={"A": "b"}),
+        ToolServer(name="lab", command=("sh", "--x"), environment={"A": "b"}),
         ToolServer(name="dovecote", command=("impostor",)),
         ToolServer(name="far", url="https://example.org/mcp"),
     )
@@ -289,4 +290,35 @@ async def test_what_speaks_no_protocol_at_all_fails_its_turn_with_its_last_words
         result = await running.turn()
 
     assert result.error is not None
-    assert "ended with 3 (no home)" in result.error.message
+    assert (result.error.code, result.error.message) == ("PROGRAM_ENDED", "no home")
+
+
+async def test_a_script_that_is_not_there_is_a_missing_program(home: Home) -> None:
+    script = str(home.root / "nowhere.py")
+    async with bench(home, command=(sys.executable, script)) as running:
+        with pytest.raises(ProgramMissing) as caught:
+            await running.turn()
+
+    assert repr(script) in str(caught.value)
+
+
+@pytest.mark.parametrize("command", [("no-such-server",), (sys.executable, "/nowhere/server.py")])
+async def test_a_tool_server_without_its_program_is_told_at_the_start(
+    home: Home, command: tuple[str, ...]
+) -> None:
+    servers = (ToolServer(name="notes", command=command),)
+    with pytest.raises(ProgramMissing) as caught:
+        async with bench(home, mcp_servers=servers):
+            pass
+
+    assert repr(command[-1]) in str(caught.value)
+    assert "'notes'" in str(caught.value)
+
+
+async def test_of_a_program_that_ends_at_once_the_line_that_names_the_error_is_told(home: Home) -> None:
+    script = "import sys; sys.exit('Error: no such model: x\\n    at main (x.js:1)\\nNode.js v20')"
+    async with bench(home, command=(sys.executable, "-c", script)) as running:
+        result = await running.turn()
+
+    assert result.error is not None
+    assert (result.error.code, result.error.message) == ("PROGRAM_ENDED", "Error: no such model: x")
