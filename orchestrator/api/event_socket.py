@@ -16,6 +16,7 @@ import structlog
 from orchestrator.commands.agents.event_views import (
     EventSight,
     all_events,
+    check_tree,
     flat_json,
     newest_page,
     tree_events,
@@ -173,6 +174,7 @@ class EventSocket:
     async def _subscribe(self, asked: Mapping[str, Any]) -> None:
         """From `since` on, if it is given; else from now on."""
         tree_id, since = self._tree(asked), _number(asked, "since")
+        await self._check_tree(tree_id)
         if len(self._watched) >= MAX_WATCHED:
             raise LimitExceeded(
                 f"This connection watches {MAX_WATCHED} trees already.", suggestion=f"Watch {ALL!r} instead."
@@ -219,6 +221,7 @@ class EventSocket:
         tree_id, since = self._tree(asked), _number(asked, "since")
         if tree_id is None:
             raise InvalidRequest("treeId: name one tree.", suggestion=f"Subscribe to {ALL!r} with `since`.")
+        await self._check_tree(tree_id)
         if since is None:
             page = await newest_page(self._services, tree_id, self._sight, count=MAX_BUFFERED_EVENTS)
         else:
@@ -239,6 +242,11 @@ class EventSocket:
         if self._sight.tree_id not in (None, name):
             raise NotFound(f"There is no tree {name[:80]!r}.", suggestion="An agent sees its own tree only.")
         return TreeId(name)
+
+    async def _check_tree(self, tree_id: TreeId | None) -> None:
+        """What is watched is there: who misspells it would wait for ever. Raises NotFound."""
+        if tree_id is not None and self._sight.tree_id is None:
+            await check_tree(self._services, tree_id)
 
     async def _send(self, text: str) -> None:
         await self._socket.send(text)

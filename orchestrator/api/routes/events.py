@@ -12,6 +12,7 @@ from orchestrator.commands.agents.event_views import (
     MAX_EVENTS,
     MAX_WAIT_S,
     EventChoice,
+    check_tree,
     flat,
     newest_page,
     sight_of,
@@ -55,6 +56,8 @@ def event_routes(services: Services, program_caller: Callable[..., Awaitable[Api
         """
         _check(caller)
         tree_id = None if tree is None else TreeId(tree)
+        if tree_id is not None:
+            await check_tree(services, tree_id)
         sight = await sight_of(services, caller)
         choice = EventChoice(event_class=event_class, without=frozenset(without.split(",")))
         if since is None:

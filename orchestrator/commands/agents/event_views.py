@@ -14,7 +14,7 @@ from orchestrator.contracts.ids import AgentId, TreeId
 from orchestrator.contracts.live_events import Gap, GapReason
 from orchestrator.contracts.seams import Topic
 from orchestrator.core.events import Sight, with_holes
-from orchestrator.store import event_log, lineage
+from orchestrator.store import event_log, lineage, trees
 from orchestrator.store.database import Reader
 
 MAX_EVENTS: Final = 1_000
@@ -22,6 +22,7 @@ MAX_EVENTS: Final = 1_000
 MAX_WAIT_S: Final = 60.0
 _LAST: Final = 2**62
 _POLL_S: Final = 1.0
+_MAX_ID_CHARS: Final = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +116,17 @@ def _flat_gap(gap: Gap) -> Mapping[str, object]:
     if gap.first_seq is not None:
         plain |= {"firstSeq": gap.first_seq, "lastSeq": gap.last_seq}
     return plain | {"cursor": gap.last_position}
+
+
+async def check_tree(services: Services, tree_id: TreeId) -> None:
+    """Return if there is such a tree, or was, as long as anything is kept of it. Raises NotFound."""
+    async with services.db.reader() as reader:
+        is_known = await event_log.last_seq(reader, tree_id) or await trees.find(reader, tree_id)
+    if not is_known:
+        raise NotFound(
+            f"There is no tree {tree_id[:_MAX_ID_CHARS]!r}.",
+            suggestion="See which there are: dovecote agent tree, or GET /api/v1/trees.",
+        )
 
 
 async def tree_events(

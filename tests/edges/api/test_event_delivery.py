@@ -30,7 +30,7 @@ from orchestrator.engine.wakeups import TopicWakeups
 from orchestrator.paths import Paths
 from orchestrator.settings.events import EventSettings
 from orchestrator.settings.tree import Settings
-from orchestrator.store import agents, event_log
+from orchestrator.store import agents, event_log, trees
 from orchestrator.store.database import Database
 from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import StopRecorder
@@ -129,6 +129,9 @@ async def world_at(
         control=StopRecorder(),
     )
     try:
+        for tree in (TREE, OTHER):
+            at = services.clock.now()
+            await database.run(lambda tx, tree=tree, at=at: trees.add(tx, tree, ROOT, at=at))  # type: ignore[misc]  # a lambda
         feed = await EventFeed.open(services)
         async with asyncio.TaskGroup() as tasks:
             running = tasks.create_task(feed.run())

@@ -16,10 +16,24 @@ from orchestrator.contracts.events import AgentLogged, AgentStarted, Event, Tree
 from orchestrator.contracts.ids import AgentId, TreeId
 from orchestrator.paths import Paths
 from orchestrator.settings.events import EventSettings
-from orchestrator.store import event_log
+from orchestrator.store import event_log, trees
 from tests.edges.api.conftest import UNIX_ONLY, Served, served_at
 
 TREE, OTHER, ROOT = TreeId("tree-a"), TreeId("tree-b"), AgentId("agent-1")
+
+
+@pytest.fixture
+async def served(served: Served) -> Served:
+    """With two trees in which nothing has happened yet."""
+    await begin(served)
+    return served
+
+
+async def begin(served: Served) -> None:
+    """Let the two trees be there."""
+    at = served.services.clock.now()
+    for tree in (TREE, OTHER):
+        await served.services.db.run(lambda tx, tree=tree: trees.add(tx, tree, ROOT, at=at))  # type: ignore[misc]  # a lambda
 
 
 def line(text: str, tree: TreeId = TREE) -> AgentLogged:
@@ -254,3 +268,19 @@ async def test_a_key_without_the_right_to_read_gets_no_events_and_one_with_it_do
     assert denied(caught.value) == (403, "FORBIDDEN")
     async with opened(served, token=str(reader["key"])) as socket:
         assert await subscribed(socket, treeId="*") == []
+
+
+async def test_a_tree_that_is_not_there_is_not_watched_but_refused_by_name(served: Served) -> None:
+    async with opened(served) as socket:
+        for kind in ("subscribe", "getBufferedEvents"):
+            await ask(socket, type=kind, treeId="tree-nobody")
+            heard = await hear(socket)
+
+            assert (heard["type"], heard["code"]) == ("error", "NOT_FOUND")
+            assert heard["error"] == "There is no tree 'tree-nobody'."
+            assert "dovecote agent tree" in heard["suggestion"]
+        assert await subscribed(socket, treeId=TREE) == []
+    async with served.client() as client:
+        page = await client.get("/api/v1/events?tree=tree-nobody")
+
+    assert page.status_code == 404
