@@ -21,8 +21,8 @@ from orchestrator.contracts.seams import Channel, Topic
 from orchestrator.engine.activities import Activities, Activity
 from orchestrator.engine.channel_set import ChannelSet
 from orchestrator.engine.event_feed import EventFeed
-from orchestrator.engine.group_queue import GroupQueue
 from orchestrator.engine.outbox_sender import OutboxSender
+from orchestrator.engine.running_agents import RunningAgents
 
 _log = structlog.get_logger(__name__)
 
@@ -36,7 +36,7 @@ class App:
     services: Services
     console: ConsoleChannel
     channels: ChannelSet
-    queue: GroupQueue
+    agents: RunningAgents
     outbox: OutboxSender
     activities: Activities
     events: EventFeed
@@ -86,7 +86,7 @@ async def close_doors(app: App, doors: "list[asyncio.Task[None]]") -> None:
     _log.info("shutdown.started", grace_s=settings.shutdown_grace_s)
     for door in doors:
         door.cancel()
-    await app.queue.close_all(grace_s=settings.shutdown_grace_s)
+    await app.agents.close_all(grace_s=settings.shutdown_grace_s)
     await app.outbox.flush(within_s=_FLUSH_S)
     for channel in app.channels.all:
         await channel.close()

@@ -96,7 +96,7 @@ async def _open_boxes(stack: contextlib.AsyncExitStack, house: House, *, watches
         limits=_intake_limits(services.settings),
         poll_s=services.settings.ipc.poll_s,
         make_hints=make_hints if watches else None,
-        on_violation=house.queue.stop_violator,
+        on_violation=house.agents.stop_violator,
     )
     stack.push_async_callback(boxes.close)
     return boxes

@@ -1,4 +1,4 @@
-"""What stands before anything moves: the store, the channels, the queue, and what all of them use."""
+"""What stands before anything moves: the store, the channels, the running agents, and what all use."""
 
 import asyncio
 import contextlib
@@ -17,7 +17,7 @@ from orchestrator.commands.saying.contacts import join_contacts
 from orchestrator.commands.services import Services
 from orchestrator.engine.channel_set import ChannelSet
 from orchestrator.engine.disk_floor import DiskFloor
-from orchestrator.engine.group_queue import GroupQueue
+from orchestrator.engine.running_agents import RunningAgents
 from orchestrator.engine.size_ledger import SizeLedger
 from orchestrator.engine.wakeups import TopicWakeups
 from orchestrator.paths import Paths
@@ -35,7 +35,7 @@ class House:
     group: asyncio.TaskGroup
     console: ConsoleChannel
     channels: ChannelSet
-    queue: GroupQueue
+    agents: RunningAgents
     floor: DiskFloor
     ledger: SizeLedger
 
@@ -63,7 +63,7 @@ async def open_house(
     channels = ChannelSet([*make_networks(channel_parts), *parts.channels, console])
     floor = DiskFloor(paths.data, paths.groups, floor_bytes=settings.disk_floor_bytes, clock=clock)
     ledger = SizeLedger()
-    queue = GroupQueue(floor, ledger)
+    agents = RunningAgents()
     services = Services(
         db=database,
         clock=clock,
@@ -72,7 +72,7 @@ async def open_house(
         settings=settings,
         paths=paths,
         text_limit=channels.text_limit,
-        control=queue,
+        control=agents,
         secrets=parts.secrets or SecretKeeper(paths.secrets, environment=os.environ),
     )
     return House(
@@ -80,7 +80,7 @@ async def open_house(
         group=group,
         console=console,
         channels=channels,
-        queue=queue,
+        agents=agents,
         floor=floor,
         ledger=ledger,
     )

@@ -53,7 +53,7 @@ async def running(
                 services=services,
                 console=house.console,
                 channels=house.channels,
-                queue=house.queue,
+                agents=house.agents,
                 outbox=outbox,
                 activities=activities,
                 events=events,

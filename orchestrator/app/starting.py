@@ -8,13 +8,14 @@ import structlog
 from orchestrator.app.ground import Ground
 from orchestrator.app.house import House
 from orchestrator.commands.groups.group_requests import make_missing_folders
-from orchestrator.commands.running.stopping import stop_agents
+from orchestrator.commands.running.stopping import stop_cascade
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import HostCaller
 from orchestrator.engine.activities import Activities
 from orchestrator.engine.alarm import AlarmClock
 from orchestrator.engine.chat_directory import ChatDirectory
 from orchestrator.engine.event_feed import EventFeed
+from orchestrator.engine.group_queue import GroupQueue
 from orchestrator.engine.housekeeping import Housekeeping
 from orchestrator.engine.left_words import LeftWords
 from orchestrator.engine.operator_alerts import OperatorAlerts
@@ -37,23 +38,24 @@ def start_activities(
     activities: Activities, house: House, ground: Ground, outbox: OutboxSender, events: EventFeed
 ) -> "list[asyncio.Task[None]]":
     """Start them all. Without a vital one the process ends; a replaceable one is started again."""
-    services, queue = house.services, house.queue
-    sizes = SizeWatch(services, house.ledger, live=lambda: queue.live_groups, stop=queue.stop_group)
+    services, agents = house.services, house.agents
+    queue = GroupQueue(services, agents, floor=house.floor, ledger=house.ledger)
+    sizes = SizeWatch(services, house.ledger, live=lambda: agents.live_groups, stop=agents.stop_group)
     sweep_s = min(SWEEP_S, _POLLS_A_SWEEP * services.settings.message_poll_s)
-    supervisor = Supervisor(services, queue, stop=_stopper(services), sweep_s=sweep_s)
+    supervisor = Supervisor(services, agents, stop=_stopper(services), sweep_s=sweep_s)
     vital = {
-        "queue": lambda: queue.run(ground.run_parts, ground.adopted),
+        "agents": lambda: agents.run(ground.run_parts, ground.adopted),
         "intake": ground.boxes.run,
         "outbox": outbox.run,
-        "router": Router(services, queue).run,
+        "router": Router(services, queue, agents).run,
         "alarm": AlarmClock(services).run,
         "left words": LeftWords(services).run,
         "supervisor": supervisor.run,
-        "snapshots": SnapshotKeeper(services, queue).run,
+        "snapshots": SnapshotKeeper(services, agents).run,
         "housekeeping": Housekeeping(services).run,
         "tokens": TokenKeeper(services).run,
         "sizes": sizes.run,
-        "room": RoomWatch(services, house.floor, queue, sizes).run,
+        "room": RoomWatch(services, house.floor, agents, sizes).run,
     }
     replaceable = {
         "alerts": OperatorAlerts(services).run,
@@ -69,7 +71,7 @@ def start_activities(
 
 
 def _stopper(services: Services) -> Stop:
-    return lambda agent_id, reason: stop_agents(services, HostCaller(), agent_id, reason)
+    return lambda agent_id, reason: stop_cascade(services, HostCaller(), agent_id, reason)
 
 
 async def _prune_old_programs(paths: Paths) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from orchestrator.cli.home import open_home_to_ask
 from orchestrator.cli.place import ask_or_look
 from orchestrator.cli.table import columns
-from orchestrator.commands.operator_requests import recent_messages, recent_texts, refused_requests
+from orchestrator.commands.recent import recent_messages, recent_texts, refused_requests
 from orchestrator.contracts.ids import Jid
 from orchestrator.core.text_cleaning import clean_name, clean_text
 from orchestrator.store.refusals import ERRORS

@@ -12,8 +12,9 @@ from orchestrator.cli.client import ApiClient, not_running
 from orchestrator.cli.home import Home, open_home_to_ask
 from orchestrator.cli.place import open_place
 from orchestrator.cli.table import columns
-from orchestrator.commands.operator_requests import ask_as_operator, ended_tasks, show_task, task_history
+from orchestrator.commands.operator_requests import ask_as_operator
 from orchestrator.commands.services import Services
+from orchestrator.commands.tasks.task_records import ended_tasks, show_task, task_history
 from orchestrator.contracts.errors import ErrorCode, InvalidRequest, NotFound
 from orchestrator.contracts.ids import GroupFolder
 from orchestrator.contracts.wire.codec import to_plain

@@ -8,7 +8,7 @@ import structlog
 
 from orchestrator.commands.catalog import CATALOG
 from orchestrator.commands.command import Command, Context
-from orchestrator.commands.proposals import effect_shown
+from orchestrator.commands.proposals import wish_shown
 from orchestrator.commands.saying.outgoing import queue_notice
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller, Caller
@@ -17,8 +17,8 @@ from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.proposals import Proposal, ProposalStatus
 from orchestrator.contracts.wire.codec import Wire, WireError, from_json
 from orchestrator.core.authority import Target, allow
-from orchestrator.core.effect_words import effect_of
 from orchestrator.core.states.proposal import PROPOSAL, ProposalEvent
+from orchestrator.core.wish_words import wish_of
 from orchestrator.core.wording import Say
 from orchestrator.store import groups, proposals
 from orchestrator.store.transaction import Transaction
@@ -135,7 +135,7 @@ async def _carry_out(services: Services, proposal: Proposal, then: Callable[[Tra
 
 def _check_as_shown(tx: Transaction, proposal: Proposal, request: Wire) -> None:
     """Raises Conflict when the operator was shown something else: other words of a task, another group."""
-    if effect_shown(tx, request) != proposal.effect:
+    if wish_shown(tx, request) != proposal.effect:
         raise Conflict(
             "What it touches has changed since you were asked.",
             suggestion="Have it asked for again.",
@@ -201,7 +201,7 @@ def _tell(
         incident=f"proposal-ended:{proposal.number}:{chat}",
         at=at,
         number=proposal.number,
-        wish=effect_of(proposal.command),
+        wish=wish_of(proposal.command),
         why=why or "",
     )
 
@@ -251,7 +251,7 @@ def _view(proposal: Proposal) -> Mapping[str, object]:
         "group": proposal.group,
         "chatJid": proposal.chat_jid,
         "command": proposal.command,
-        "wish": effect_of(proposal.command),
+        "wish": wish_of(proposal.command),
         "effect": proposal.effect,
         "rights": proposal.rights.value,
         "status": proposal.status.value,

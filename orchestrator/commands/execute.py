@@ -1,6 +1,6 @@
 """The way in for requests of boxes: authorise, run, remember the answer, commit, wake.
 
-Operators' requests of tasks come by `operator_requests`, to the same commands under the same authority;
+Operators' requests come by `operator_requests`, to the same commands under the same authority;
 nothing is remembered of them, since whoever asks waits for the answer.
 """
 

@@ -12,9 +12,9 @@ from orchestrator.contracts.errors import ConfirmationNeeded, Forbidden, LimitEx
 from orchestrator.contracts.records.proposals import Proposal
 from orchestrator.contracts.wire.chat_requests import SendMessage
 from orchestrator.contracts.wire.codec import Wire, to_json, to_plain
-from orchestrator.core.effect_words import effect_of
-from orchestrator.core.effects import MAX_EFFECT_CHARS, effect_text, request_facts
 from orchestrator.core.states.proposal import PROPOSAL
+from orchestrator.core.wish_text import MAX_WISH_CHARS, request_facts, wish_text
+from orchestrator.core.wish_words import wish_of
 from orchestrator.core.wording import Say
 from orchestrator.store import groups, proposals, tasks
 from orchestrator.store.transaction import Transaction
@@ -55,7 +55,7 @@ def propose(tx: Transaction, wish: Wish) -> ConfirmationNeeded:
             f"{MAX_OPEN} wishes of this group wait for an operator, which is the most.",
             suggestion="Wait until he has answered them; after 24 hours they lapse.",
         )
-    effect = effect_shown(tx, wish.request)
+    effect = wish_shown(tx, wish.request)
     tx.rehearse(lambda: wish.command.run(tx, context, wish.prepared))
     proposal = proposals.add(
         tx,
@@ -85,7 +85,7 @@ def _ask(tx: Transaction, services: Services, proposal: Proposal, *, at: datetim
         number=proposal.number,
         group=proposal.group if group is None else group.name,
         effect=proposal.effect,
-        wish=effect_of(proposal.command),
+        wish=wish_of(proposal.command),
     )
 
 
@@ -108,7 +108,7 @@ def _refuse_declined(
         )
 
 
-def effect_shown(tx: Transaction, request: Wire) -> str:
+def wish_shown(tx: Transaction, request: Wire) -> str:
     """The whole of what would happen, and to what. Raises what can't be shown whole."""
     if isinstance(request, SendMessage) and request.attachments:
         raise Forbidden(
@@ -116,11 +116,11 @@ def effect_shown(tx: Transaction, request: Wire) -> str:
             suggestion="Send the text without files, or ask an operator to have it sent.",
         )
     facts = request_facts(to_plain(request)) + _known_facts(tx, request)
-    text = effect_text(facts)
-    if len(text) > MAX_EFFECT_CHARS:
+    text = wish_text(facts)
+    if len(text) > MAX_WISH_CHARS:
         raise LimitExceeded(
             f"The operator would have to read {len(text)} characters before he could confirm this; "
-            f"{MAX_EFFECT_CHARS} is the most.",
+            f"{MAX_WISH_CHARS} is the most.",
             suggestion="Make it shorter.",
         )
     return text

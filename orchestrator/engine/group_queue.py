@@ -1,81 +1,56 @@
-"""The agents that run: who does now, and the way to them for whoever stops or feeds one.
+"""Who of those that wait goes next: a bounded number of turns, nobody twice before another once.
 
-A bounded number of turns, nobody twice before another once. One agent a chat; isolated runs of tasks and
-spawned agents run beside it.
+One agent a chat; isolated runs of tasks and spawned agents run beside it.
 """
 
-import asyncio
-from collections import Counter
-from collections.abc import Collection, Coroutine, Sequence
-
-import structlog
+from collections.abc import Sequence
 
 from orchestrator.commands.running.holds import note_no_room
 from orchestrator.commands.running.waiting import WaitingWork
 from orchestrator.commands.services import Services
-from orchestrator.commands.usage.dir_budgets import note_violation
-from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, RunId
-from orchestrator.contracts.records.agents import StopReach
-from orchestrator.contracts.records.spawns import StopOutcome, StopReason
-from orchestrator.contracts.seams import Topic
+from orchestrator.contracts.ids import Jid
 from orchestrator.core.admission import Live, Waiting, choose
-from orchestrator.core.chat.death import DeathCause
-from orchestrator.engine.adoption import Adopted
 from orchestrator.engine.agent_run import AgentRun
-from orchestrator.engine.agent_stops import BEYOND_GRACE_S, AgentStops
 from orchestrator.engine.child_work import ChildWork
 from orchestrator.engine.disk_floor import DiskFloor
-from orchestrator.engine.persistence import persist
-from orchestrator.engine.run_state import RunParts
-from orchestrator.engine.size_ledger import LiveGroup, SizeLedger
+from orchestrator.engine.running_agents import RunningAgents
+from orchestrator.engine.size_ledger import SizeLedger
 from orchestrator.engine.work import ChatWork, TaskWork, Work
 from orchestrator.store.transaction import Transaction
 
-_log = structlog.get_logger(__name__)
-
 
 class GroupQueue:
-    """Holds the running agents and starts, feeds and closes them. Is the `AgentControl` of commands."""
+    """Holds nobody itself: who waits stands in the store, who runs in `RunningAgents`."""
 
-    def __init__(self, floor: DiskFloor, ledger: SizeLedger) -> None:
+    def __init__(
+        self, services: Services, agents: RunningAgents, *, floor: DiskFloor, ledger: SizeLedger
+    ) -> None:
+        self._services = services
+        self._agents = agents
         self._floor = floor
         self._ledger = ledger
-        self._parts: RunParts | None = None
-        self._tasks: asyncio.TaskGroup | None = None
-        self._runs: dict[str, AgentRun] = {}
-        self._being_stopped: Counter[AgentId] = Counter()
-        self._is_open = True
-
-    async def run(self, parts: RunParts, adopted: Sequence[Adopted] = ()) -> None:
-        """Own the runs until cancelled; a cancellation kills and buries them. adopted: run already."""
-        self._parts = parts
-        async with asyncio.TaskGroup() as tasks:
-            self._tasks = tasks
-            for each in adopted:
-                self._own(AgentRun(parts, each.group, each.work, adopted=each), each.work.key)
-            await asyncio.Event().wait()
 
     async def admit(self, waiting: Sequence[WaitingWork]) -> None:
         """Start, feed or close what the rules of admission say for those that wait."""
-        if self._tasks is None or not self._is_open:
+        if not self._agents.takes_more:
             return
         queue = self._services.settings.queue
         works = {work.key: work for work in waiting if self._can_take(work)}
         decision = choose(
             [_waiting(work) for work in works.values()],
-            [_live(run) for run in self._runs.values()],
+            [_live(run) for run in self._agents.live],
             max_running=queue.max_running,
             max_live=queue.max_live,
         )
         for key in decision.close:
-            self._begin(self._runs[key].follow_ups.close(), f"close {key}")
+            self._close(self._agents.by_key[key], f"close {key}")
         for key in decision.feed:
-            self._go_on(self._runs[key], works[key])
+            self._go_on(self._agents.by_key[key], works[key])
         if not decision.start:
             return
         if await self._floor.allows_start():
             for key in decision.start:
-                self._start(works[key])
+                self._agents.start(works[key].group, _work(self._services, works[key]))
         else:
             await self._tell_no_room([works[key].group.jid for key in decision.start])
 
@@ -84,142 +59,16 @@ class GroupQueue:
         if work.spawned is not None:
             return  # it runs already
         if work.task is None:
-            self._begin(run.follow_ups.feed(), f"feed {work.key}")
+            self._agents.begin(run.follow_ups.feed(), f"feed {work.key}")
         elif not run.state.clock.is_busy:
-            self._begin(run.follow_ups.close(), f"close {work.key} for a task")
+            self._close(run, f"close {work.key} for a task")
 
-    async def stop_chat(self, chat: Jid) -> StopReach:
-        """Stop all agents at work in this chat, those of tasks too; waits for their burial, within bounds."""
-        return await self._stop(self._at_work(chat))
-
-    async def stop_answer(self, chat: Jid) -> StopReach:
-        """As `stop_chat`, but only the agent that answers the chat; tasks go on."""
-        return await self._stop([each for each in self._at_work(chat) if each.state.work.takes_follow_ups])
-
-    def _at_work(self, chat: Jid) -> list[AgentRun]:
-        return [
-            each for each in self._runs.values() if each.state.group.jid == chat and each.state.clock.is_busy
-        ]
-
-    async def _stop(self, runs: Sequence[AgentRun]) -> StopReach:
-        for run in runs:
-            run.state.stop(DeathCause.STOPPED)
-        if not runs:
-            return StopReach.NOTHING_RAN
-        within_s = self._services.settings.agent.stop_grace_s + BEYOND_GRACE_S
-        are_over = await asyncio.gather(*(run.over(within_s=within_s) for run in runs))
-        return StopReach.STOPPED if all(are_over) else StopReach.SLOW
-
-    def stop_runs(self, runs: Collection[RunId]) -> None:
-        """Tell the agents of these runs of tasks to stop; does not wait for their end."""
-        for each in self._runs.values():
-            if each.state.work.task_run_id in runs:
-                each.state.stop(DeathCause.STOPPED)
-
-    async def stop_agents(self, agents: Sequence[AgentId], reason: StopReason) -> list[StopOutcome]:
-        """Stop these agents in this order, neighbours of one depth together; what came of each."""
-        self._being_stopped.update(agents)
-        try:
-            return await AgentStops(self._services, self.run_of).stop(agents, reason)
-        finally:
-            self._being_stopped -= Counter(agents)
-
-    def is_being_stopped(self, agent_id: AgentId) -> bool:
-        """Whether a stop is on its way to it, which takes down first what is below it."""
-        return agent_id in self._being_stopped
-
-    def begin_stop(self, agents: Sequence[AgentId], reason: StopReason) -> None:
-        """As `stop_agents`, without waiting for it."""
-        self._begin(self._stop_later(agents, reason), f"stop {', '.join(agents)}")
-
-    async def _stop_later(self, agents: Sequence[AgentId], reason: StopReason) -> None:
-        for outcome in await self.stop_agents(agents, reason):
-            _log.info("agent.stop_ended", agent=outcome.agent_id, verdict=outcome.verdict, why=outcome.error)
-
-    async def request_stop(self, agent_id: AgentId) -> None:
-        """Ask an agent to break off and exit; it is not killed if it does not."""
-        await AgentStops(self._services, self.run_of).request(agent_id)
-
-    def run_of(self, agent_id: AgentId) -> AgentRun | None:
-        """The run of an agent, while there is one."""
-        return next((each for each in self._runs.values() if each.state.agent_id == agent_id), None)
-
-    async def hand_over_answers(self, agent_id: AgentId) -> None:
-        """Give the agent what people answered, if it still runs."""
-        run = self.run_of(agent_id)
-        if run is not None:
-            await run.questions.hand_over()
-
-    async def close_chat(self, chat: Jid) -> None:
-        """Let the agent that holds this chat finish its turn and exit; the next one starts afresh."""
-        runs = [each for each in self._runs.values() if each.state.group.jid == chat]
-        await asyncio.gather(*(run.follow_ups.close() for run in runs))
-
-    def stop_violator(self, box: BoxName, sentence: str) -> None:
-        """Tell the agent of a box that did what none may to stop, and its chat why. Does not wait."""
-        run = next((each for each in self._runs.values() if each.state.box_name == box), None)
-        _log.error("box.violated", box=box, why=sentence)
-        if run is not None:
-            run.state.stop(DeathCause.VIOLATED)
-            self._begin(self._tell_of_violation(run, sentence), f"tell {box}")
-
-    def stop_group(self, group: GroupFolder) -> bool:
-        """Tell all agents of a group whose files take too much room to stop; False if it has none."""
-        runs = [each for each in self._runs.values() if each.state.group.folder == group]
-        for run in runs:
-            run.state.stop(DeathCause.VIOLATED)
-        return bool(runs)
-
-    async def close_all(self, *, grace_s: float) -> None:
-        """At a shutdown: start nothing more, let turns finish within the grace, then stop the rest."""
-        self._is_open = False
-        runs = list(self._runs.values())
-        _log.info("queue.closing", agents=len(runs), grace_s=grace_s)
-        await asyncio.gather(*(run.follow_ups.close() for run in runs))
-        await asyncio.gather(*(run.over(within_s=grace_s) for run in runs))
-        left = [run for run in runs if not await run.over(within_s=0)]
-        if not left:
-            return
-        for run in left:
-            run.state.stop(DeathCause.HOST)
-        stop_s = self._services.settings.agent.stop_grace_s + BEYOND_GRACE_S
-        await asyncio.gather(*(run.over(within_s=stop_s) for run in left))
-
-    @property
-    def live(self) -> tuple[AgentRun, ...]:
-        """The runs that are not over."""
-        return tuple(self._runs.values())
-
-    @property
-    def task_runs(self) -> tuple[RunId, ...]:
-        """The runs of tasks for which an agent lives."""
-        found = (each.state.work.task_run_id for each in self._runs.values())
-        return tuple(run_id for run_id in found if run_id is not None)
-
-    @property
-    def live_groups(self) -> list[LiveGroup]:
-        """The groups of the runs that are not over, with their boxes."""
-        boxes: dict[GroupFolder, list[BoxName]] = {}
-        for run in self._runs.values():
-            boxes.setdefault(run.state.group.folder, []).append(run.state.box_name)
-        return [LiveGroup(group=group, boxes=tuple(names)) for group, names in boxes.items()]
-
-    @property
-    def _services(self) -> Services:
-        assert self._parts is not None
-        return self._parts.services
+    def _close(self, run: AgentRun, name: str) -> None:
+        self._agents.begin(run.follow_ups.close(), name)
 
     def _can_take(self, work: WaitingWork) -> bool:
-        run = self._runs.get(work.key)
+        run = self._agents.by_key.get(work.key)
         return not self._ledger.is_full(work.group.folder) if run is None else run.state.takes_more
-
-    def _start(self, work: WaitingWork) -> None:
-        assert self._parts is not None
-        self._own(AgentRun(self._parts, work.group, _work(self._services, work)), work.key)
-
-    def _own(self, run: AgentRun, key: str) -> None:
-        self._runs[key] = run
-        self._begin(self._run_to_end(run, key), f"agent of {key}")
 
     async def _tell_no_room(self, chats: Sequence[Jid]) -> None:
         services, at = self._services, self._services.clock.now()
@@ -229,24 +78,6 @@ class GroupQueue:
                 note_no_room(tx, services, chat, at=at)
 
         await services.db.run(body)
-
-    async def _run_to_end(self, run: AgentRun, key: str) -> None:
-        try:
-            await run.run()
-        finally:
-            del self._runs[key]
-            self._services.wakeups.wake(Topic.WORK)
-            self._services.wakeups.wake(Topic.AGENTS)
-
-    async def _tell_of_violation(self, run: AgentRun, sentence: str) -> None:
-        services, state, at = self._services, run.state, self._services.clock.now()
-        await persist(
-            services, lambda tx: note_violation(tx, services, state.group, state.agent_id, sentence, at=at)
-        )
-
-    def _begin(self, work: Coroutine[None, None, None], name: str) -> None:
-        assert self._tasks is not None
-        self._tasks.create_task(work, name=name)
 
 
 def _work(services: Services, waiting: WaitingWork) -> Work:

@@ -1,4 +1,4 @@
-"""What is thrown away after a while, so that nothing grows for ever."""
+"""What is done every ten minutes: what is old goes, and rules that nobody's message had us read are read."""
 
 import asyncio
 from typing import Final
@@ -18,7 +18,7 @@ _EVERY_S: Final = 600.0
 
 
 class Housekeeping:
-    """Prunes rows and files that are old and done with. Runs until cancelled."""
+    """Prunes rows and files that are old and done with, and looks at `senders.toml`. Runs until cancelled."""
 
     def __init__(self, services: Services) -> None:
         self._services = services

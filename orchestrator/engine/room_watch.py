@@ -15,8 +15,8 @@ from orchestrator.contracts.ids import AgentId, GroupFolder
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.dir_budgets import fastest_grower
 from orchestrator.engine.disk_floor import DiskFloor
-from orchestrator.engine.group_queue import GroupQueue
 from orchestrator.engine.persistence import persist
+from orchestrator.engine.running_agents import RunningAgents
 from orchestrator.engine.size_watch import SizeWatch
 from orchestrator.store.transaction import Transaction
 
@@ -28,10 +28,10 @@ _STILL_FALLING: Final = 1024 * 1024
 class RoomWatch:
     """Looks while `run` runs."""
 
-    def __init__(self, services: Services, floor: DiskFloor, queue: GroupQueue, sizes: SizeWatch) -> None:
+    def __init__(self, services: Services, floor: DiskFloor, agents: RunningAgents, sizes: SizeWatch) -> None:
         self._services = services
         self._floor = floor
-        self._queue = queue
+        self._agents = agents
         self._sizes = sizes
         self._is_told = False
         self._has_found_one = False
@@ -45,7 +45,7 @@ class RoomWatch:
             await self._look(tasks, is_first=True)
             while True:
                 await asyncio.sleep(_EVERY_S)
-                if self._queue.live or self._floor.is_low:
+                if self._agents.live or self._floor.is_low:
                     await self._look(tasks)
 
     async def _look(self, tasks: asyncio.TaskGroup, *, is_first: bool = False) -> None:
@@ -68,7 +68,7 @@ class RoomWatch:
 
         must: one is stopped also where no files are seen to grow.
         """
-        live = self._queue.live
+        live = self._agents.live
         was_one_stopping, self._was_one_stopping = self._was_one_stopping, False
         if any(run.state.stop_cause is not None for run in live):
             self._was_one_stopping = True
@@ -79,7 +79,7 @@ class RoomWatch:
         if group is None and must and live and not was_one_stopping:
             # What grows cannot be seen, such as a file without a name: the newest agent is the likeliest.
             group = live[-1].state.group.folder
-        for run in self._queue.live:
+        for run in self._agents.live:
             if run.state.group.folder == group:
                 _log.error("disk.agent_stopped", group=group, free_bytes=self._floor.free_bytes)
                 self._was_one_stopping = True

@@ -10,6 +10,7 @@ from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import Unavailable
 from orchestrator.contracts.seams import Topic
 from orchestrator.engine.group_queue import GroupQueue
+from orchestrator.engine.running_agents import RunningAgents
 
 _log = structlog.get_logger(__name__)
 _LEAST_WAIT_S: Final = 0.05
@@ -21,9 +22,10 @@ class Router:
     Whether a message triggers was decided when it was stored, by `commands.hearing.judging`.
     """
 
-    def __init__(self, services: Services, queue: GroupQueue) -> None:
+    def __init__(self, services: Services, queue: GroupQueue, agents: RunningAgents) -> None:
         self._services = services
         self._queue = queue
+        self._agents = agents
 
     async def run(self) -> None:
         """Route until cancelled."""
@@ -37,11 +39,11 @@ class Router:
         """One look at the store."""
         now = self._services.clock.now()
         try:
-            live = self._queue.task_runs
+            live = self._agents.task_runs
             waiting, unwanted = await self._services.db.run(
                 lambda tx: (waiting_work(tx, at=now), stopped_runs(tx, live))
             )
-            self._queue.stop_runs(unwanted)
+            self._agents.stop_runs(unwanted)
             await self._queue.admit(waiting)
         except Unavailable as error:
             _log.error("router.store_unavailable", error=error.message, suggestion=error.suggestion)

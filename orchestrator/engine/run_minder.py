@@ -5,16 +5,14 @@ import contextlib
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+from orchestrator.commands.running.stopping import mark_stopping
 from orchestrator.commands.saying.outgoing import queue_notice
 from orchestrator.contracts.errors import StartFailed, Unavailable
 from orchestrator.contracts.seams import AgentHandle
 from orchestrator.core.chat.death import DeathCause
-from orchestrator.core.states.agent import AGENT, AgentEventKind
 from orchestrator.core.wording import Say
 from orchestrator.engine.run_clock import Due
 from orchestrator.engine.run_state import RunState
-from orchestrator.store import agents
-from orchestrator.store.transaction import Transaction
 
 _KILL_AGAIN_S: Final = 1.0
 
@@ -82,15 +80,8 @@ class RunMinder:
     async def _note_stopping(self) -> None:
         """Its record says so while it is being stopped; a store that is away does not delay the stop."""
         agent_id = self._state.agent_id
-
-        def body(tx: Transaction) -> None:
-            agent = agents.get(tx, agent_id)
-            if agent is not None and agent.status in AGENT.sources(AgentEventKind.TOLD_TO_STOP):
-                now = AGENT.after(agent.status, AgentEventKind.TOLD_TO_STOP)
-                agents.move(tx, agent_id, was=agent.status, now=now)
-
         with contextlib.suppress(Unavailable):
-            await self._state.services.db.run(body)
+            await self._state.services.db.run(lambda tx: mark_stopping(tx, agent_id))
 
     async def _take_down(self) -> None:
         """Goes on until it is gone, which cancels this, or the kill was taken."""

@@ -51,7 +51,7 @@ class HasSnapshots(Protocol):
 
 
 class HasRuns(Protocol):
-    """The queue, as far as this module knows it."""
+    """The running agents, as far as this module knows them."""
 
     @property
     def live(self) -> Iterable[HasSnapshots]: ...
@@ -60,14 +60,14 @@ class HasRuns(Protocol):
 class SnapshotKeeper:
     """Writes the snapshots of all running agents after each change. Runs until cancelled."""
 
-    def __init__(self, services: Services, queue: HasRuns) -> None:
+    def __init__(self, services: Services, agents: HasRuns) -> None:
         self._wakeups = services.wakeups
-        self._queue = queue
+        self._agents = agents
 
     async def run(self) -> None:
         """Write, then wait for a change; at least once a minute, for what failed."""
         listener = self._wakeups.listen(Topic.SNAPSHOTS)
         while True:
             await listener.wait(at_most_s=_LOOK_AGAIN_S)
-            for run in list(self._queue.live):
+            for run in list(self._agents.live):
                 await run.snapshots.refresh_running()

@@ -14,6 +14,7 @@ import structlog
 
 from orchestrator.commands.running.burial import bury
 from orchestrator.commands.running.reserved import LOST, end_unwanted
+from orchestrator.commands.running.stopping import note_request
 from orchestrator.commands.services import Services
 from orchestrator.commands.spawning.spawn_replies import due_replies
 from orchestrator.contracts.errors import DovecoteError, Unavailable
@@ -23,8 +24,7 @@ from orchestrator.contracts.records.spawns import OnParentExit, SpawnRecord, Sto
 from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.replies import Reply
 from orchestrator.core.agents.lineage import orphans
-from orchestrator.core.states.agent import AGENT, AgentEventKind
-from orchestrator.engine.group_queue import GroupQueue
+from orchestrator.engine.running_agents import RunningAgents
 from orchestrator.store import agents, lineage, spawns, waits
 from orchestrator.store.restarts import left_by_restarts
 from orchestrator.store.transaction import Transaction
@@ -63,11 +63,11 @@ class _Sight:
 
 
 class Supervisor:
-    """Runs beside the queue. stop: the command that stops agents. sweep_s: how often it looks untold."""
+    """Runs until cancelled. stop: the command that stops agents. sweep_s: how often it looks untold."""
 
-    def __init__(self, services: Services, queue: GroupQueue, *, stop: Stop, sweep_s: float) -> None:
+    def __init__(self, services: Services, agents: RunningAgents, *, stop: Stop, sweep_s: float) -> None:
         self._services = services
-        self._queue = queue
+        self._agents = agents
         self._stop = stop
         self._sweep_s = sweep_s
         self._asked: set[AgentId] = set()
@@ -138,7 +138,7 @@ class Supervisor:
 
     def _set_clocks(self, sight: _Sight) -> None:
         """Who waits for an agent lends its running slot, and its clocks stand still."""
-        for run in self._queue.live:
+        for run in self._agents.live:
             state, now_s = run.state, run.state.now_s()
             was_waiting, had_children = state.clock.is_waiting, state.clock.has_children
             state.clock.set_awaits_agent(now_s, awaits=state.agent_id in sight.waiters)
@@ -150,7 +150,7 @@ class Supervisor:
     async def _give_up_lost(self, live: Sequence[Agent]) -> None:
         """Records that say that an agent lives of which there is no run, as after a burial that failed."""
         now_s, at = self._services.clock.monotonic(), self._services.clock.now()
-        unseen = {each.agent_id for each in live if self._queue.run_of(each.agent_id) is None}
+        unseen = {each.agent_id for each in live if self._agents.run_of(each.agent_id) is None}
         self._unseen_since = {each: self._unseen_since.get(each, now_s) for each in unseen}
         for agent_id in unseen:
             if now_s - self._unseen_since[agent_id] < _LOST_AFTER_S:
@@ -172,20 +172,20 @@ class Supervisor:
             tasks.create_task(self._stop_told(order, reason), name=f"stop {len(order)} agents")
 
     def _is_untold(self, agent: Agent) -> bool:
-        run = self._queue.run_of(agent.agent_id)
-        is_told = agent.agent_id in self._stopping or self._queue.is_being_stopped(agent.agent_id)
+        run = self._agents.run_of(agent.agent_id)
+        is_told = agent.agent_id in self._stopping or self._agents.is_being_stopped(agent.agent_id)
         return run is not None and run.state.stop_cause is None and not is_told
 
     async def _stop_told(self, order: Sequence[AgentId], reason: StopReason) -> None:
         self._stopping.update(order)
         try:
-            await self._queue.stop_agents(order, reason)
+            await self._agents.stop_agents(order, reason)
         finally:
             self._stopping.difference_update(order)
 
     async def _tell(self, spawn: SpawnRecord, reply: Reply) -> None:
         """Write how a child stands into its parent's box."""
-        parent = None if spawn.parent_agent_id is None else self._queue.run_of(spawn.parent_agent_id)
+        parent = None if spawn.parent_agent_id is None else self._agents.run_of(spawn.parent_agent_id)
         if parent is None or parent.state.box is None:
             return
         try:
@@ -212,16 +212,8 @@ class Supervisor:
         if agent.agent_id in self._asked:
             return
         self._asked.add(agent.agent_id)
-
-        def body(tx: Transaction) -> None:
-            stored = agents.get(tx, agent.agent_id)
-            if stored is not None and stored.status in (AgentStatus.STARTING, AgentStatus.RUNNING):
-                now = AGENT.after(stored.status, AgentEventKind.TOLD_TO_STOP)
-                agents.move(tx, agent.agent_id, was=stored.status, now=now)
-                spawns.note_stop(tx, agent.agent_id, reason, stopped_by=None)
-
-        await self._services.db.run(body)
-        await self._queue.request_stop(agent.agent_id)
+        await self._services.db.run(lambda tx: note_request(tx, agent.agent_id, reason))
+        await self._agents.request_stop(agent.agent_id)
 
     async def _stop_surely(self, agent_id: AgentId, reason: StopReason) -> None:
         """What could not be stopped now, the next sweep meets again."""

@@ -83,7 +83,7 @@ async def test_an_agent_that_is_closed_while_it_starts_does_its_turn_and_takes_n
     start = AtTheStart()
 
     async with home.running(checkpoints=start) as app, asyncio.TaskGroup() as tasks:
-        start.then = lambda: tasks.create_task(app.queue.close_chat(jid))
+        start.then = lambda: tasks.create_task(app.agents.close_chat(jid))
         home.ask("one")
         await home.said("re: @Assistant one")
         home.ask("two")

@@ -118,4 +118,4 @@ async def test_an_idle_agent_is_closed_kindly_and_nothing_is_said(home: HomeOnDi
 
 def nobody_lives(app: App) -> bool:
     """Whether no agent runs."""
-    return not app.queue.live
+    return not app.agents.live

@@ -97,7 +97,9 @@ async def test_l1_an_agent_whose_turn_is_over_stays_while_its_helpers_work(home:
         await home.said("asked")
         await running(home, "dig")
         await home.quiet()
-        await eventually(lambda: any(run.state.clock.has_children for run in app.queue.live), what=home.story)
+        await eventually(
+            lambda: any(run.state.clock.has_children for run in app.agents.live), what=home.story
+        )
         clock.advance(1_200)
         (home.workspace() / "go").touch()
         (child,) = await ended(home, "dig")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.app.doors import App
-from orchestrator.commands.running.stopping import stop_agents
+from orchestrator.commands.running.stopping import stop_cascade
 from orchestrator.commands.spawning.spawning import spawn_for
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.ids import AgentId
@@ -37,7 +37,7 @@ def kinds_of(home: HomeOnDisk, agent_id: str) -> list[str]:
 
 async def stop(app: App, agent_id: str) -> dict[str, list[str]]:
     """What the operator's stop of an agent says of it and of those below it."""
-    outcome = await stop_agents(app.services, OperatorCaller(), AgentId(agent_id))
+    outcome = await stop_cascade(app.services, OperatorCaller(), AgentId(agent_id))
     return {
         "terminated": list(outcome.terminated),
         "failed": [each.agent_id for each in outcome.failed],
@@ -189,7 +189,7 @@ async def test_a_kill_that_fails_is_told_as_failed_until_it_did_not(home: HomeOn
     async with home.running(runner=(StubbornRunner(real, refusals=2), "as a test says")) as app:
         home.ask("ask around")
         (leaf,) = await running(home, "leaf")
-        stops = AgentStops(app.services, app.queue.run_of, beyond_grace_s=0.1)
+        stops = AgentStops(app.services, app.agents.run_of, beyond_grace_s=0.1)
         (outcome,) = await stops.stop([AgentId(leaf)], StopReason.MANUAL)
         (then,) = agents_of(home, task="leaf")
         (row,) = await ended(home, "leaf")
@@ -289,7 +289,7 @@ async def test_spawns_hammered_while_their_tree_stops_leave_no_survivor(
             await eventually(
                 lambda: len(live(home)) >= 3 + len(above), what=lambda: (agents_of(home), home.story())
             )
-            outcome = await stop_agents(app.services, OperatorCaller(), AgentId(str(top["agentId"])))
+            outcome = await stop_cascade(app.services, OperatorCaller(), AgentId(str(top["agentId"])))
             assert outcome.failed == (), (outcome, agents_of(home), home.logs())
             assert live(home) == above
             if whole:

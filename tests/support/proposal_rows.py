@@ -1,6 +1,6 @@
 """Proposals for tests that do not make them by an agent."""
 
-from orchestrator.commands.proposals import effect_shown
+from orchestrator.commands.proposals import wish_shown
 from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid
 from orchestrator.contracts.records.rights import Rights
@@ -31,7 +31,7 @@ def add_proposal(
         command="send_message",
         request=to_json(wish),
         rights=rights,
-        effect=effect_shown(tx, wish),
+        effect=wish_shown(tx, wish),
         status=PROPOSAL.start,
         at=NOON,
         expires_at=NOON.replace(year=2100),

@@ -17,7 +17,7 @@ from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid
 from orchestrator.contracts.records.rights import Rights
 from orchestrator.contracts.wire.codec import Wire
 from orchestrator.core.authority import Target, allow
-from orchestrator.core.effect_words import EFFECTS
+from orchestrator.core.wish_words import WISHES
 from orchestrator.ipc.parse import REQUEST_AREAS
 
 ELSEWHERE: Final = Target(chat_jid=Jid("2@g.us"), group=GroupFolder("garden"), is_registered=True)
@@ -86,8 +86,8 @@ def test_what_an_operator_may_be_asked_to_confirm_has_words(request_type: type[W
     try:
         allow(MAIN_AGENT, name, ELSEWHERE, rights=Rights.MEMBER)
     except ConfirmationNeeded:
-        assert name in EFFECTS
+        assert name in WISHES
     except Forbidden:
-        assert name not in EFFECTS
+        assert name not in WISHES
     else:
         pytest.fail(f"{name} reaches another group by a member's wish, and nobody is asked")

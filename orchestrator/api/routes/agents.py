@@ -16,7 +16,7 @@ from orchestrator.commands.agents.agent_views import (
 )
 from orchestrator.commands.agents.agent_waits import is_met, wait_for_agent
 from orchestrator.commands.agents.tokens import token_view
-from orchestrator.commands.running.stopping import stop_agents
+from orchestrator.commands.running.stopping import stop_cascade
 from orchestrator.commands.services import Services
 from orchestrator.commands.setup.api_keys import check_scope
 from orchestrator.commands.spawning.spawn_rendering import as_cascade
@@ -72,7 +72,7 @@ def agent_routes(
     async def post_stop(caller: Known, agent_id: str) -> Object:
         """Stop an agent and all below it, by the id of a tree all of it, and say of each what came of it."""
         check_scope(caller, Scope.STOP)
-        return as_cascade(await stop_agents(services, caller, AgentId(agent_id)))
+        return as_cascade(await stop_cascade(services, caller, AgentId(agent_id)))
 
     @router.get("/trees")
     async def get_trees(caller: Known, count: _Count = 100) -> list[Object]:

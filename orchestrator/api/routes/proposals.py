@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 
 from orchestrator.commands.decisions import confirm_proposal, decline_proposal, list_proposals
-from orchestrator.commands.operator_requests import MAX_ROWS
+from orchestrator.commands.recent import MAX_ROWS
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import OperatorCaller
 

@@ -7,17 +7,10 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from orchestrator.commands.operator_requests import (
-    MAX_ROWS,
-    ask_as_operator,
-    ended_tasks,
-    recent_messages,
-    recent_texts,
-    refused_requests,
-    show_task,
-    task_history,
-)
+from orchestrator.commands.operator_requests import ask_as_operator
+from orchestrator.commands.recent import MAX_ROWS, recent_messages, recent_texts, refused_requests
 from orchestrator.commands.services import Services
+from orchestrator.commands.tasks.task_records import ended_tasks, show_task, task_history
 from orchestrator.contracts.ids import GroupFolder, Jid
 from orchestrator.contracts.wire.task_requests import (
     CancelTask,

@@ -8,7 +8,7 @@ from orchestrator.api.spawn_body import names_as_sent, read_spawn
 from orchestrator.api.toolsets.config import CONFIG_SCHEMA, SpawnConfig
 from orchestrator.api.toolsets.serving import Object, ProgramCaller, ServedTool
 from orchestrator.commands.agents.agent_views import agent_views, as_metadata
-from orchestrator.commands.running.stopping import stop_agents
+from orchestrator.commands.running.stopping import stop_cascade
 from orchestrator.commands.services import Services
 from orchestrator.commands.setup.api_keys import check_scope
 from orchestrator.commands.spawning.spawn_calls import spawn_and_wait, spawn_response
@@ -150,7 +150,7 @@ class SpawnToolset:
         check_scope(caller, Scope.STOP)
         agent_id = _agent_id(given.get("agent_id"))
         with _advice_of_tools():
-            return as_cascade(await stop_agents(self._services, caller, agent_id))
+            return as_cascade(await stop_cascade(self._services, caller, agent_id))
 
 
 def _agent_id(given: object) -> AgentId:

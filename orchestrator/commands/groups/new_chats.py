@@ -8,7 +8,7 @@ import structlog
 
 from orchestrator.commands.groups.groups import NewGroup, store_group
 from orchestrator.commands.saying.operator_alerts import tell_operators
-from orchestrator.commands.proposals import LASTS, MAX_OPEN, effect_shown
+from orchestrator.commands.proposals import LASTS, MAX_OPEN, wish_shown
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.ids import AgentId, Jid, group_box
@@ -120,7 +120,7 @@ def _ask(
         command="register_group",
         request=to_json(request),
         rights=Rights.OPERATOR,
-        effect=effect_shown(tx, request),
+        effect=wish_shown(tx, request),
         status=PROPOSAL.start,
         at=at,
         expires_at=at + LASTS,

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from pydantic import TypeAdapter
 
-from orchestrator.commands.running.stopping import stop_agents
+from orchestrator.commands.running.stopping import stop_cascade
 from orchestrator.commands.running.task_runs import pause_tasks_of_gone_group
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import Caller, HostCaller
@@ -176,7 +176,7 @@ async def _once_nobody_lives(
         if result is not None:
             return result
         for agent_id in live:
-            await stop_agents(services, HostCaller(), agent_id)
+            await stop_cascade(services, HostCaller(), agent_id)
     raise Unavailable(
         f"Not forgotten yet: {len(live)} agents that know of it have not ended.",
         suggestion="Ask again in a minute. If no orchestrator runs, start one once: it ends what was left.",

@@ -42,7 +42,7 @@ class Frozen:
     skipped: Mapping[AgentId, AgentStatus] = field(default_factory=dict)
 
 
-async def stop_agents(
+async def stop_cascade(
     services: Services,
     caller: Caller | ApiCaller,
     agent_id: AgentId,
@@ -91,6 +91,22 @@ async def take_down(services: Services, result: Mapping[str, object]) -> None:
         services.control.begin_stop([AgentId(str(each)) for each in stopping], StopReason.MANUAL)
 
 
+def note_request(tx: Transaction, agent_id: AgentId, reason: StopReason) -> None:
+    """Note that an agent alone is asked to stop; what is below it goes by what was agreed for its end."""
+    if mark_stopping(tx, agent_id):
+        spawns.note_stop(tx, agent_id, reason, stopped_by=None)
+
+
+def mark_stopping(tx: Transaction, agent_id: AgentId) -> bool:
+    """Its record says from now on that it is to stop; False if it has not begun, is stopping or is over."""
+    agent = agents.get(tx, agent_id)
+    if agent is None or agent.status not in (AgentStatus.STARTING, AgentStatus.RUNNING):
+        return False
+    now = AGENT.after(agent.status, AgentEventKind.TOLD_TO_STOP)
+    agents.move(tx, agent_id, was=agent.status, now=now)
+    return True
+
+
 def freeze(
     tx: Transaction,
     services: Services,
@@ -112,9 +128,7 @@ def freeze(
         spawns.note_stop(tx, agent.agent_id, why, stopped_by=stopped_by)
         if agent.agent_id == agent_id and agent.parent_agent_id is None:
             end_tree(tx, agent.tree_id, at=at)
-        if agent.status in (AgentStatus.STARTING, AgentStatus.RUNNING):
-            now = AGENT.after(agent.status, AgentEventKind.TOLD_TO_STOP)
-            agents.move(tx, agent.agent_id, was=agent.status, now=now)
+        mark_stopping(tx, agent.agent_id)
     # After all are frozen, and the deepest first, so that who goes last knows how many went.
     reserved = [agent for agent in reversed(live) if agent.status is AgentStatus.PENDING]
     for agent in reserved:

@@ -16,7 +16,7 @@ from orchestrator.contracts.wire.task_requests import (
     ResumeTask,
     UpdateTask,
 )
-from orchestrator.core.effects import MAX_EFFECT_CHARS
+from orchestrator.core.wish_text import MAX_WISH_CHARS
 from orchestrator.core.wording import ENGLISH, Say
 from orchestrator.settings.tree import AlertSettings, Settings
 from orchestrator.store import groups
@@ -152,7 +152,7 @@ async def test_a_group_has_no_more_than_three_that_wait(main: Asker, club: Asker
     [
         pytest.param(message(" "), "INVALID_REQUEST", id="an empty text"),
         pytest.param(hourly(group_folder=CLUB, schedule_value="5"), "INVALID_SCHEDULE", id="a bad schedule"),
-        pytest.param(message("x" * MAX_EFFECT_CHARS), "LIMIT_EXCEEDED", id="more than one reads"),
+        pytest.param(message("x" * MAX_WISH_CHARS), "LIMIT_EXCEEDED", id="more than one reads"),
         pytest.param(message(attachments=("a.pdf",)), "FORBIDDEN", id="a file that can't be shown"),
         pytest.param(SendMessage(chat_jid=Jid("9@g.us"), text="hi"), "NOT_REGISTERED", id="no such chat"),
     ],

@@ -12,7 +12,7 @@ from orchestrator.commands.running.burial import bury
 from orchestrator.commands.running.remains import Remains
 from orchestrator.commands.running.reserved import LOST, end_unwanted
 from orchestrator.commands.running.results import take_result_text
-from orchestrator.commands.running.stopping import stop_agents
+from orchestrator.commands.running.stopping import stop_cascade
 from orchestrator.commands.running.turns import PairKey
 from orchestrator.commands.running.waiting import waiting_work
 from orchestrator.commands.spawning.spawn_replies import due_replies
@@ -194,7 +194,7 @@ async def test_a_stop_ends_it_for_good(bench: SpawnBench, is_waiting: bool) -> N
     await begin(bench, child)
     if is_waiting:
         await end(bench, child, replace(FAILED, files_modified=("a",)))
-    await stop_agents(bench.desk.services, OperatorCaller(), child)
+    await stop_cascade(bench.desk.services, OperatorCaller(), child)
     await end(bench, child)
 
     result = (await bench.record(child)).result

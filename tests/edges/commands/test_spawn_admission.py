@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.commands.running.stopping import stop_agents
+from orchestrator.commands.running.stopping import stop_cascade
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.errors import LimitExceeded
 from orchestrator.contracts.ids import AgentId
@@ -88,7 +88,7 @@ async def test_what_has_ended_makes_room_for_as_many(bench: SpawnBench, limits: 
     bench.set(**limits)
     first, _ = await storm(bench)
     never_began, *running = first[:5]
-    await stop_agents(bench.desk.services, bench.caller, never_began)
+    await stop_cascade(bench.desk.services, bench.caller, never_began)
     ends = (
         AgentEventKind.ENDED_WELL,
         AgentEventKind.ENDED_BADLY,

@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.commands.decisions import confirm_proposal
 from orchestrator.commands.keeping.retention import prune_rows
-from orchestrator.commands.operator_requests import refused_requests
+from orchestrator.commands.recent import refused_requests
 from orchestrator.commands.standing import status_report
 from orchestrator.contracts.callers import KeyCaller, OperatorCaller
 from orchestrator.contracts.errors import DovecoteError

@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.commands.running.burial import bury
 from orchestrator.commands.running.remains import Remains
-from orchestrator.commands.running.stopping import stop_agents
+from orchestrator.commands.running.stopping import stop_cascade
 from orchestrator.commands.spawning.spawn_rendering import as_cascade
 from orchestrator.contracts.callers import HostCaller, OperatorCaller, caller_of
 from orchestrator.contracts.ids import AgentId
@@ -43,7 +43,7 @@ async def bench(desk: Desk) -> SpawnBench:
 async def stop(
     bench: SpawnBench, agent_id: AgentId, reason: StopReason = StopReason.MANUAL
 ) -> CascadeOutcome:
-    return await stop_agents(bench.desk.services, OperatorCaller(), agent_id, reason)
+    return await stop_cascade(bench.desk.services, OperatorCaller(), agent_id, reason)
 
 
 async def family(bench: SpawnBench) -> tuple[AgentId, AgentId, AgentId]:
@@ -309,7 +309,7 @@ async def test_an_orphan_that_is_cleaned_up_is_audited(bench: SpawnBench) -> Non
     helper = await bench.started("help", by=lead)
     await bench.end(lead.agent_id)
 
-    await stop_agents(bench.desk.services, HostCaller(), helper.agent_id, StopReason.ORPHAN_CLEANUP)
+    await stop_cascade(bench.desk.services, HostCaller(), helper.agent_id, StopReason.ORPHAN_CLEANUP)
 
     found = [fields for kind, fields in await bench.logged(bench.root.tree_id) if kind == "terminate.orphan"]
     assert found == [
@@ -359,7 +359,7 @@ async def test_an_agent_stops_what_came_of_it_and_nothing_else(bench: SpawnBench
     services, caller = bench.desk.services, caller_of(await bench.agent(lead))
 
     async def code(agent_id: AgentId) -> str:
-        return await bench.code(stop_agents(services, caller, agent_id))
+        return await bench.code(stop_cascade(services, caller, agent_id))
 
     assert await code(sister.agent_id) == "AGENT_NOT_FOUND"
     assert await code(bench.root.agent_id) == "AGENT_NOT_FOUND"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from orchestrator.commands.groups.snapshots import box_snapshots
-from orchestrator.commands.operator_requests import show_task
+from orchestrator.commands.tasks.task_records import show_task
 from orchestrator.contracts.ids import GroupFolder, Jid, TaskId
 from orchestrator.contracts.records.rights import Rights
 from orchestrator.contracts.wire.task_requests import (

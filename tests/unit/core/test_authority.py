@@ -11,7 +11,7 @@ from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.rights import Rights
 from orchestrator.core.authority import Target, allow, may_register
-from orchestrator.core.effect_words import EFFECTS
+from orchestrator.core.wish_words import WISHES
 
 OWN, OTHER = Jid("own@g.us"), Jid("other@g.us")
 TASK_COMMANDS = (
@@ -129,7 +129,7 @@ def test_the_matrix_names_every_command_of_the_catalogue_for_every_caller() -> N
 
 
 def test_people_can_be_told_of_every_command_that_may_need_their_word() -> None:
-    assert {command.name for command in CATALOG.values()} - set(ONLY_LOOKS) == set(EFFECTS)
+    assert {command.name for command in CATALOG.values()} - set(ONLY_LOOKS) == set(WISHES)
 
 
 @pytest.mark.parametrize(

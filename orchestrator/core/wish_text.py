@@ -5,10 +5,10 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from orchestrator.core.effect_words import effect_word
 from orchestrator.core.text_cleaning import clean_name, clean_text, show_unseen
+from orchestrator.core.wish_words import field_word
 
-MAX_EFFECT_CHARS: Final = 12_000
+MAX_WISH_CHARS: Final = 12_000
 """More than this is not read before it is confirmed."""
 QUOTE: Final = "> "
 _INDENT: Final = "  "
@@ -16,10 +16,10 @@ _LINE_CHARS: Final = 200
 _LINE_ENDS: Final = re.compile("[\n\u2028\u2029]")
 """What any network may show as the end of a line."""
 _NOT_SHOWN: Final = frozenset({"type", "requestId", "timestamp", "idempotencyKey"})
-"""What tells nothing about the effect."""
+"""What tells nothing of the wish."""
 
 
-def effect_text(facts: Sequence[tuple[str, str]]) -> str:
+def wish_text(facts: Sequence[tuple[str, str]]) -> str:
     """Names and values, each line quoted, long ones broken: wherever a network cuts the text, no line of it
     can be taken for one of ours."""
     lines: list[str] = []
@@ -33,7 +33,7 @@ def effect_text(facts: Sequence[tuple[str, str]]) -> str:
 def request_facts(plain: Mapping[str, object]) -> list[tuple[str, str]]:
     """Every field of a request's JSON object that says something, in the words of people."""
     return [
-        (effect_word(name), _shown(value))
+        (field_word(name), _shown(value))
         for name, value in plain.items()
         if name not in _NOT_SHOWN and value is not None
     ]

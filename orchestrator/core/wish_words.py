@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-EFFECTS: Final[Mapping[str, str]] = {
+WISHES: Final[Mapping[str, str]] = {
     "send_message": "send a message to another chat",
     "schedule_task": "plan a task for another group",
     "update_task": "change a task of another group",
@@ -17,7 +17,7 @@ EFFECTS: Final[Mapping[str, str]] = {
 }
 """What a command does, as the end of `wants to …`."""
 
-_EFFECT_WORDS: Final[Mapping[str, str]] = {
+_FIELD_WORDS: Final[Mapping[str, str]] = {
     "chatJid": "chat",
     "jid": "chat",
     "groupFolder": "group",
@@ -43,11 +43,11 @@ _EFFECT_WORDS: Final[Mapping[str, str]] = {
 }
 
 
-def effect_of(command: str) -> str:
+def wish_of(command: str) -> str:
     """What a command does, as the end of `wants to …`; of one that is not known here its name."""
-    return EFFECTS.get(command, command)
+    return WISHES.get(command, command)
 
 
-def effect_word(field: str) -> str:
+def field_word(field: str) -> str:
     """What people call a field of a request: `when` for `scheduleValue`."""
-    return _EFFECT_WORDS.get(field, field)
+    return _FIELD_WORDS.get(field, field)

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.core.chat.splitting import split_text
-from orchestrator.core.effects import QUOTE, effect_text, request_facts
 from orchestrator.core.text_cleaning import clean_text, show_unseen
+from orchestrator.core.wish_text import QUOTE, request_facts, wish_text
 
 
 @pytest.mark.parametrize(
@@ -24,12 +24,12 @@ from orchestrator.core.text_cleaning import clean_text, show_unseen
     ],
 )
 def test_each_line_of_an_effect_is_quoted(facts: list[tuple[str, str]], expected: str) -> None:
-    assert effect_text(facts) == expected
+    assert wish_text(facts) == expected
 
 
 @given(st.text(max_size=3_000), st.integers(min_value=300, max_value=1_000))
 def test_however_it_is_cut_every_line_is_quoted_and_nothing_visible_is_lost(text: str, limit: int) -> None:
-    effect = effect_text([("text", text)])
+    effect = wish_text([("text", text)])
 
     parts = split_text(effect, limit)
 
