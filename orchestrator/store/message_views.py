@@ -6,6 +6,7 @@ from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.messages import StoredMessage
 from orchestrator.store.database import Reader
 from orchestrator.store.messages import of_row
+from orchestrator.store.transaction import Transaction
 
 CURSORS: Final = "SELECT chat_jid, seq FROM cursors ORDER BY chat_jid"
 COUNT_UNSETTLED: Final = """
@@ -44,6 +45,12 @@ async def count_unsettled(reader: Reader, chat: Jid) -> int:
 async def holds_any(reader: Reader, chat: Jid) -> bool:
     """Whether a message of the chat waits for the end of a failure that is not its own."""
     row = await reader.one(ANY_HELD, {"chat": chat})
+    return row is not None and bool(row["found"])
+
+
+def holds_any_now(tx: Transaction, chat: Jid) -> bool:
+    """As `holds_any`, for who decides by it."""
+    row = tx.one(ANY_HELD, {"chat": chat})
     return row is not None and bool(row["found"])
 
 

@@ -14,6 +14,7 @@ from orchestrator.commands.hearing.message_ids import with_own_id
 from orchestrator.commands.hearing.said_words import do_word
 from orchestrator.commands.hearing.sender_rules import look_at_rules
 from orchestrator.commands.hearing.transcripts import with_transcripts
+from orchestrator.commands.running.holds import tell_again
 from orchestrator.commands.saying.contacts import (
     in_known_chat,
     people_called,
@@ -144,6 +145,8 @@ def _store(
     status = MESSAGE.after(MESSAGE.start, MessageEvent.PASSED_OVER) if heard.is_word else MESSAGE.start
     seq = messages.add(tx, message, role=heard.role, is_trigger=heard.is_trigger, status=status, at=at)
     tx.wake(Topic.WORK)
+    if heard.is_trigger:
+        tell_again(tx, services, message.chat_jid, at=at)
     chars = len(message.text)
     _log.info("message.stored", chat=message.chat_jid, seq=seq, chars=chars, trigger=heard.is_trigger)
     return None if seq is None or heard.word is None else _spoken(tx, message, heard.word, seq)

@@ -19,12 +19,14 @@ from orchestrator.core.backoff import delay_s
 from orchestrator.core.chat.death import FIRST_WAIT_S
 from orchestrator.core.states.message import MESSAGE, MessageEvent
 from orchestrator.core.wording import Say
-from orchestrator.store import messages, notices, outbox, sessions
+from orchestrator.store import message_views, messages, notices, outbox, sessions
 from orchestrator.store.transaction import Transaction
 
 MOST_HOLD_S: Final = 300.0
 LONGEST_WAIT: Final = timedelta(seconds=MOST_HOLD_S)
 """Nothing makes a message wait longer than a hold does at a time."""
+_AGAIN_S: Final = 10.0
+"""Who writes twice in a breath is told once."""
 HOLD_FOR: Final = timedelta(hours=24)
 HOLD_FOR_A_BUDGET: Final = timedelta(days=32)
 """A budget may be one of a month."""
@@ -157,6 +159,24 @@ def hold(
         queue_notice(tx, services, chat=agent.chat_jid, what=incident.sentence, incident=key, at=at)
         notices.mark_told(tx, name, at=at)
     note_progress(tx, agent.chat_jid)
+
+
+def tell_again(tx: Transaction, services: Services, chat: Jid, *, at: datetime) -> None:
+    """A message came that will wait as others do: its chat hears so again, ever more rarely."""
+    is_held = message_views.holds_any_now(tx, chat)
+    for incident in HOLDING:
+        if incident.gives_back and not is_held:
+            continue
+        name = f"{incident.name}:{chat}"
+        told = None if incident.sentence is None else notices.last_told(tx, name)
+        if incident.sentence is None or told is None:
+            continue
+        told_at, count = told
+        if abs(at - told_at) >= timedelta(seconds=delay_s(count, first_s=_AGAIN_S, most_s=MOST_HOLD_S)):
+            key = f"{name}:{at.timestamp():.3f}"
+            queue_notice(tx, services, chat=chat, what=incident.sentence, incident=key, at=at)
+            notices.mark_told(tx, name, at=at)
+        return
 
 
 def _forget_earlier_faults(tx: Transaction, agent: Agent, *, but: Incident) -> None:

@@ -110,3 +110,28 @@ async def test_nothing_is_said_to_be_waited_for_while_an_agent_is_at_work_with_a
     again = (await chat_view(desk.services, CHAT, after=0)).held_by
 
     assert (during, again) == ((), ("program",))
+
+
+async def test_who_writes_to_a_chat_that_waits_is_told_again_but_not_at_every_breath(desk: Desk) -> None:
+    await desk.hear("m-1")
+    await fail_to_begin(desk, 1, "PROGRAM_MISSING")
+    counts = [len(await desk.texts())]
+    for number, pause_s in enumerate((1, 60, 1, 60), start=2):
+        desk.clock.advance(pause_s)
+        await desk.hear(f"m-{number}")
+        counts.append(len(await desk.texts()))
+    await desk.hear("m-9", "between us")
+
+    assert counts == [1, 1, 2, 2, 3]
+    assert set(await desk.texts()) == {say(Say.NOT_SET_UP, "en")}
+
+
+async def test_while_an_agent_is_at_work_with_all_that_waited_nobody_is_told_again(desk: Desk) -> None:
+    await desk.hear("m-1")
+    await fail_to_begin(desk, 1, "PROGRAM_MISSING")
+    desk.clock.advance(300)
+    held = await desk.start_agent("agent-2", turn="turn-2")
+    await desk.begin(held, "m-1", turn="turn-2")
+    await desk.hear("m-2")
+
+    assert await desk.texts() == [say(Say.NOT_SET_UP, "en")]
