@@ -58,6 +58,8 @@ class ErrorCode(StrEnum):
     INTERNAL_ERROR = "INTERNAL_ERROR"
 
 
+SENTENCE_ENDS: Final = (".", "!", "?", "…", ":", ")", "”")
+"""What a sentence ends with, behind which another one may stand."""
 KEPT_OF_BOXES: Final = frozenset(
     {
         ErrorCode.INVALID_REQUEST,
@@ -97,7 +99,10 @@ class DovecoteError(Exception):
         self.retry_after_s = retry_after_s
 
     def __str__(self) -> str:
-        return f"{self.message} {self.suggestion}" if self.suggestion else self.message
+        if not self.suggestion:
+            return self.message
+        stop = "" if self.message.rstrip().endswith(SENTENCE_ENDS) else "."
+        return f"{self.message}{stop} {self.suggestion}"
 
 
 class InvalidRequest(DovecoteError):

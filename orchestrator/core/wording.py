@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
+from orchestrator.contracts.errors import SENTENCE_ENDS
+
 
 class Say(StrEnum):
     """What there is to say. The facts that a sentence takes are the fields of its template."""
@@ -383,6 +385,10 @@ def say(key: Say, locale: str, **facts: object) -> str:
     facts: every field of the template; their values stand in the sentence as they are.
     """
     template = CATALOGUES.get(_language(locale), ENGLISH).get(key, ENGLISH[key])
+    why = facts.get("why")
+    if isinstance(why, str) and not why.rstrip().endswith(SENTENCE_ENDS):
+        # It ends in a command, which a full stop would spoil for those who copy it.
+        template = template.replace("{why} ", "{why}\n")
     return template.format(**facts)
 
 

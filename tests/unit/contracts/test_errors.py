@@ -82,3 +82,10 @@ def test_only_what_may_pass_by_itself_is_worth_trying_again() -> None:
     kinds = [InvalidRequest, Forbidden, NotFound, Conflict, LimitExceeded, Unavailable, StartFailed]
 
     assert [kind for kind in kinds if kind("x").retryable] == [Unavailable, StartFailed]
+
+
+@pytest.mark.parametrize(
+    ("message", "told"), [("It is gone.", "It is gone. Make it."), ("It is 'x'", "It is 'x'. Make it.")]
+)
+def test_a_suggestion_is_a_sentence_of_its_own(message: str, told: str) -> None:
+    assert str(DovecoteError(message, suggestion="Make it.")) == told

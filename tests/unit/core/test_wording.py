@@ -132,3 +132,16 @@ def test_help_names_every_word_there_is() -> None:
     lines = ENGLISH[Say.HELP].splitlines()
 
     assert [word for word in SLASH_WORDS if not any(f"/{word} " in f"{line} " for line in lines)] == []
+
+
+@pytest.mark.parametrize("key", [each for each in Say if "{why} " in ENGLISH[each]])
+@pytest.mark.parametrize(
+    ("why", "between"), [("It is gone.", " "), ("Run: dovecote secret set x/api_key", "\n")]
+)
+def test_a_sentence_behind_a_reason_begins_apart_from_it(key: Say, why: str, between: str) -> None:
+    sentence = say(key, "en", **{**FACTS[key], "why": why})
+
+    before, _, after = sentence.partition(why)
+    assert before
+    assert after[0] == between
+    assert after[1].isupper()
