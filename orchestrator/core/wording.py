@@ -247,7 +247,8 @@ ENGLISH: Final[Mapping[Say, str]] = {
         "on by itself then."
     ),
     Say.OPERATOR_NOT_SET_UP: (
-        "The assistant of the group {group} can't be started. {why} It goes on by itself then."
+        "The assistant of the group {group} can't be started. {why} What is written meanwhile is kept, and "
+        "it goes on by itself then."
     ),
     Say.OPERATOR_BOX: "The assistant of “{group}” was stopped. {why}",
     Say.OPERATOR_DISK_LOW: (

@@ -60,8 +60,8 @@ async def test_a9_starts_that_fail_are_told_once_after_the_third_and_once_when_i
     assert said_after[:2] == [[], []]
     assert home.texts() == [
         say(Say.CANNOT_START, "en"),
-        say(Say.WORKING_AGAIN, "en"),
         "re: @Assistant one",
+        say(Say.WORKING_AGAIN, "en"),
     ]
     [row] = home.rows("SELECT tries, status FROM messages")
     assert row == {"tries": 0, "status": "settled"}

@@ -141,8 +141,8 @@ def _hold(
         incident = NO_BUDGET if remains.is_budget_spent else NO_START
         hold(tx, services, agent, left, incident=incident, at=at)
         return
-    hold(tx, services, agent, left, incident=NOT_SET_UP, at=at)
     tell_not_set_up(tx, services, agent, why=remains.misconfigured, at=at)
+    hold(tx, services, agent, left, incident=NOT_SET_UP, at=at)
 
 
 def _settle_run(tx: Transaction, services: Services, agent: Agent, remains: Remains, *, at: datetime) -> None:

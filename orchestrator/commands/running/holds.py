@@ -19,7 +19,8 @@ from orchestrator.core.backoff import delay_s
 from orchestrator.core.chat.death import FIRST_WAIT_S
 from orchestrator.core.states.message import MESSAGE, MessageEvent
 from orchestrator.core.wording import Say
-from orchestrator.store import message_views, messages, notices, outbox, sessions
+from orchestrator.store import groups, message_views, messages, notices, outbox, sessions
+from orchestrator.store.times import to_ms
 from orchestrator.store.transaction import Transaction
 
 MOST_HOLD_S: Final = 300.0
@@ -59,6 +60,8 @@ NO_BUDGET: Final = Incident(name=BUDGET_INCIDENT, sentence=None, told_from=1, ho
 """The meter tells of it."""
 
 
+_NO_AGENT: Final = (NO_START, NOT_SET_UP, NO_PROGRAM)
+"""What kept an agent from its work before it had begun."""
 _TROUBLES: Final[Mapping[ProviderTrouble, Incident]] = {
     ProviderTrouble.BUSY: NO_PROVIDER,
     ProviderTrouble.REFUSES: REFUSED,
@@ -121,7 +124,7 @@ def note_answered(
     """A turn ended well: if people were told of what kept it from that, they are told that it is over."""
     notices.close(tx, f"{_REFUSED_DETAILS}:{agent.group}")
     notices.close(tx, f"{_PROGRAM_DETAILS}:{agent.group}")
-    if notices.close(tx, f"{NO_PROGRAM.name}:{agent.chat_jid}"):
+    if any([notices.close(tx, f"{each.name}:{agent.chat_jid}") for each in _NO_AGENT]):
         incident = f"program-back:{agent.agent_id}:{turn_id}"
         queue_notice(tx, services, chat=agent.chat_jid, what=Say.WORKING_AGAIN, incident=incident, at=at)
     if any([notices.close(tx, f"{each.name}:{agent.chat_jid}") for each in (NO_PROVIDER, REFUSED)]):
@@ -156,9 +159,18 @@ def hold(
     messages.hold_chat(tx, agent.chat_jid, until=at + timedelta(seconds=wait_s), now=at)
     if incident.sentence is not None and not is_told and count >= incident.told_from:
         key = f"{name}:{agent.agent_id}"
-        queue_notice(tx, services, chat=agent.chat_jid, what=incident.sentence, incident=key, at=at)
+        if not _is_told_as_operator(tx, agent, incident, at=at):
+            queue_notice(tx, services, chat=agent.chat_jid, what=incident.sentence, incident=key, at=at)
         notices.mark_told(tx, name, at=at)
     note_progress(tx, agent.chat_jid)
+
+
+def _is_told_as_operator(tx: Transaction, agent: Agent, incident: Incident, *, at: datetime) -> bool:
+    """Whether its chat is the operators' own, and hears the reason in this very moment."""
+    main, details = groups.main(tx), _DETAILS.get(incident)
+    told = None if details is None else notices.last_told(tx, f"{details}:{agent.group}")
+    is_main = main is not None and main.jid == agent.chat_jid
+    return is_main and told is not None and to_ms(told[0]) == to_ms(at)
 
 
 def tell_again(tx: Transaction, services: Services, chat: Jid, *, at: datetime) -> None:
@@ -244,10 +256,12 @@ def _tell_why(
 
 
 def note_good_start(tx: Transaction, services: Services, agent: Agent, *, at: datetime) -> None:
-    """An agent of this chat runs: if people were told that none could, they are told that it is over."""
-    over = [notices.close(tx, f"{each.name}:{agent.chat_jid}") for each in (NO_START, NOT_SET_UP, NO_ROOM)]
+    """An agent of this chat runs: there is room again, and people who were told otherwise are told so.
+
+    Whether it works, the end of its turn tells: what is mended in one place may be broken in the next.
+    """
     notices.close(tx, f"{_SETUP_DETAILS}:{agent.group}")
-    if any(over):
+    if notices.close(tx, f"{NO_ROOM.name}:{agent.chat_jid}"):
         incident = f"start-again:{agent.agent_id}"
         queue_notice(tx, services, chat=agent.chat_jid, what=Say.WORKING_AGAIN, incident=incident, at=at)
 

@@ -259,8 +259,8 @@ async def test_a_good_start_gives_the_all_clear_only_where_people_were_told(desk
     held = await desk.start_agent()
     await desk.run(lambda tx: note_good_start(tx, desk.services, held, at=desk.now))
     silent = await desk.texts()
-    await desk.run(lambda tx: notices.count_one(tx, f"start:{CHAT}", at=desk.now))
-    await desk.run(lambda tx: notices.mark_told(tx, f"start:{CHAT}", at=desk.now))
+    await desk.run(lambda tx: notices.count_one(tx, f"disk:{CHAT}", at=desk.now))
+    await desk.run(lambda tx: notices.mark_told(tx, f"disk:{CHAT}", at=desk.now))
 
     await desk.run(lambda tx: note_good_start(tx, desk.services, held, at=desk.now))
 

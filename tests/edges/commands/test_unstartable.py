@@ -3,7 +3,7 @@
 import pytest
 
 from orchestrator.commands.chat_views import chat_view
-from orchestrator.commands.running.holds import NOT_SET_UP, hold, tell_not_set_up
+from orchestrator.commands.running.holds import NOT_SET_UP, hold, note_good_start, tell_not_set_up
 from orchestrator.contracts.ids import TurnId
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnError, TurnStatus
@@ -72,6 +72,14 @@ async def test_once_it_answers_people_are_told_and_the_next_fault_is_told_again(
     assert len(await desk.texts(OTHER_CHAT)) == 2
 
 
+def be_refused(tx: Transaction, desk: Desk, held: Agent) -> None:
+    """It can't be started as it is set up."""
+    agent = agents.get(tx, held.agent_id)
+    assert agent is not None
+    tell_not_set_up(tx, desk.services, agent, why="No key.", at=desk.now)
+    hold(tx, desk.services, agent, messages.of_agent(tx, agent.agent_id), incident=NOT_SET_UP, at=desk.now)
+
+
 async def test_what_a_chat_waits_for_is_of_the_definition_as_it_is_now(desk: Desk) -> None:
     await desk.run(lambda tx: add_group(tx, "boss", OTHER_CHAT, is_main=1))
     await desk.hear("m-1")
@@ -79,15 +87,7 @@ async def test_what_a_chat_waits_for_is_of_the_definition_as_it_is_now(desk: Des
     first = (await chat_view(desk.services, CHAT, after=0)).held_by
     desk.clock.advance(300)
     held = await desk.start_agent("agent-2", turn="turn-2")
-
-    def fail_to_start(tx: Transaction) -> None:
-        agent = agents.get(tx, held.agent_id)
-        assert agent is not None
-        left = messages.of_agent(tx, agent.agent_id)
-        hold(tx, desk.services, agent, left, incident=NOT_SET_UP, at=desk.now)
-        tell_not_set_up(tx, desk.services, agent, why="No key.", at=desk.now)
-
-    await desk.run(fail_to_start)
+    await desk.run(lambda tx: be_refused(tx, desk, held))
     then = (await chat_view(desk.services, CHAT, after=0)).held_by
 
     assert (first, then) == (("program",), ("setup",))
@@ -135,3 +135,39 @@ async def test_while_an_agent_is_at_work_with_all_that_waited_nobody_is_told_aga
     await desk.hear("m-2")
 
     assert await desk.texts() == [say(Say.NOT_SET_UP, "en")]
+
+
+async def test_one_that_starts_and_fails_by_the_next_fault_is_not_said_to_work_again(desk: Desk) -> None:
+    await desk.run(lambda tx: add_group(tx, "boss", OTHER_CHAT, is_main=1))
+    await desk.hear("m-1")
+    first = await desk.start_agent("agent-1")
+    await desk.run(lambda tx: be_refused(tx, desk, first))
+    desk.clock.advance(300)
+    second = await desk.start_agent("agent-2", turn="turn-2")
+    await desk.run(lambda tx: note_good_start(tx, desk.services, second, at=desk.now))
+    await desk.begin(second, "m-1", turn="turn-2")
+    await desk.end(second, "m-1", turn="turn-2", status=TurnStatus.ERROR, code="PROGRAM_MISSING")
+    faulty = await desk.texts()
+    desk.clock.advance(300)
+    third = await desk.start_agent("agent-3", turn="turn-3")
+    await desk.begin(third, "m-1", turn="turn-3")
+    await desk.say(third, "the answer", turn="turn-3")
+    await desk.end(third, "m-1", turn="turn-3")
+
+    assert faulty == [say(Say.NOT_SET_UP, "en")] * 2
+    assert (await desk.texts())[2:] == ["the answer", say(Say.WORKING_AGAIN, "en")]
+
+
+async def test_in_the_operators_own_chat_one_fault_is_one_text(desk: Desk) -> None:
+    await desk.run(lambda tx: tx.execute("UPDATE groups SET is_main = 1"))
+    await desk.hear("m-1")
+    await fail_to_begin(desk, 1, "PROGRAM_MISSING")
+    texts = await desk.texts()
+    desk.clock.advance(300)
+    held = await desk.start_agent("agent-2", turn="turn-2")
+    await desk.run(lambda tx: be_refused(tx, desk, held))
+
+    assert len(texts) == 1
+    assert MISSING in texts[0]
+    assert len(await desk.texts()) == 2
+    assert "No key." in (await desk.texts())[1]
