@@ -46,7 +46,7 @@ class _Line:
 
 
 class LineChat:
-    """Says every line and shows every reply in order. show: prints one text. seen: up to which text."""
+    """Says every line and shows every reply in order. show: prints one text. seen: which texts were."""
 
     def __init__(self, link: ConsoleLink, *, show: Callable[[str], None], seen: LastSeen) -> None:
         self._link = link
@@ -58,18 +58,18 @@ class LineChat:
         self._undelivered = 0
         self._held_since: float | None = None
         self._was_told = False
+        self._awaited: asyncio.Event | None = None
 
     async def run(self, lines: AsyncIterator[str]) -> None:
         """Return when all was answered. Raises DovecoteError with the reason why not."""
         start = await self._link.start()
+        # What came before and was not seen stays unseen: here nobody is shown it.
+        await asyncio.to_thread(self._seen.begin, start.last_id)
         all_said = asyncio.Event()
         async with asyncio.TaskGroup() as tasks:
             saying = tasks.create_task(self._say_all(start, lines, all_said), name="say lines")
             news = await self._show_until_quiet(start, all_said)
             saying.cancel()
-        # What came before and was not seen stays unseen: here nobody was shown it.
-        if await asyncio.to_thread(self._seen.read) >= start.last_id:
-            await asyncio.to_thread(self._seen.note, news.last_id)
         self._check_delivered(news)
         self._check_bounds(start, news)
         self._check_addressed(start)
@@ -82,6 +82,7 @@ class LineChat:
             if word is Word.LEAVE:
                 break
             if word is Word.HELP:
+                await self._all_answered()
                 self._show(help_text(start))
             elif text.strip():
                 message_id = MessageId(new_id("msg"))
@@ -91,19 +92,29 @@ class LineChat:
                 await self._link.say(text, message_id=message_id)
         all_said.set()
 
+    async def _all_answered(self) -> None:
+        """What was said so far has its answers, and they are shown: what is printed next follows them."""
+        if self._said:
+            self._awaited = asyncio.Event()
+            await self._awaited.wait()
+
     async def _show_until_quiet(self, start: ChatStart, all_said: asyncio.Event) -> ChatNews:
         place = ChatPlace(last_id=start.last_id, last_seq=start.last_seq, heard_seq=start.last_seq)
         while True:
             # Read before the news: what is quiet now must have been quiet with all of the input in.
-            was_all_said = all_said.is_set()
+            was_all_said, awaited = all_said.is_set(), self._awaited
             is_near = not was_all_said or self._held_since is not None
             news = await self._link.news(place, wait_s=_LOOK_S if is_near else _WAIT_S)
             for text in news.texts:
                 self._was_told = self._was_told or text.is_notice
                 self._show("\n".join(shown_lines(text)))
+            if news.texts:
+                await asyncio.to_thread(self._seen.note, place.last_id, news.last_id)
             self._passed_over |= {each.message_id for each in news.heard if each.is_context}
             self._undelivered = max(self._undelivered, news.undelivered)
             self._check_held(news)
+            if awaited is not None and news.is_quiet:
+                awaited.set()
             if was_all_said and news.is_quiet:
                 return news
             has_just_ended = all_said.is_set() and not was_all_said

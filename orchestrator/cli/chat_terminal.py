@@ -101,24 +101,24 @@ class TerminalChat:
 
     async def _show_missed(self, screen: Console, start: ChatStart) -> ChatPlace:
         """The newest of the texts that were sent since somebody looked last; the place behind them."""
-        seen = await asyncio.to_thread(self._seen.read)
-        # A store that was restored may be behind what was seen.
-        first = ChatPlace(last_id=min(seen, start.last_id), last_seq=start.last_seq, heard_seq=start.last_seq)
+        seen = await asyncio.to_thread(self._seen.begin, start.last_id)
+        first = ChatPlace(last_id=seen, last_seq=start.last_seq, heard_seq=start.last_seq)
         missed: deque[SentText] = deque(maxlen=_MOST_MISSED)
         count, place = 0, first
         while place.last_id < start.last_id:
             news = await self._link.news(place, wait_s=0)
             if not news.texts:
                 break
-            missed += news.texts
-            count += len(news.texts)
+            unseen = [text for text in news.texts if not self._seen.has(text.id)]
+            missed += unseen
+            count += len(unseen)
             place = replace(first, last_id=news.last_id)
         if missed:
             left = f" (the last {len(missed)} of {count})" if count > len(missed) else ""
             _dim(screen, f"{MISSED}{left}:")
         for text in missed:
             self._show(screen, text)
-        await asyncio.to_thread(self._seen.note, place.last_id)
+        await asyncio.to_thread(self._seen.note, seen, place.last_id)
         return place
 
     async def _show_news(self, screen: Console, start: ChatStart, place: ChatPlace) -> None:
@@ -129,7 +129,7 @@ class TerminalChat:
             for text in news.texts:
                 self._show(screen, text)
             if news.texts:
-                await asyncio.to_thread(self._seen.note, news.last_id)
+                await asyncio.to_thread(self._seen.note, place.last_id, news.last_id)
             if news.undelivered > undelivered:
                 screen.print(Text("An answer could not be delivered; the log says why.", style="red"))
             undelivered = news.undelivered

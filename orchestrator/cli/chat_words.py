@@ -23,7 +23,7 @@ class Word(Enum):
 def word_of(line: str) -> Word:
     """What to do with a line. A path such as /etc/hosts is a message."""
     first = (line.split() or [""])[0]
-    if line.strip() in ("/quit", "/exit"):
+    if line.strip().lower() in ("/quit", "/exit"):
         return Word.LEAVE
     if first.lower() == "/help":
         return Word.HELP
@@ -42,7 +42,7 @@ def help_text(start: ChatStart) -> str:
     address = how_to_address(start)
     everything = "Everything else goes to the assistant." if address is None else address
     return (
-        "/help shows this; /quit (or Ctrl-D) leaves.\n"
+        "/help shows this; /quit, /exit or Ctrl-D leaves.\n"
         "/status shows how things stand; /tasks lists what is planned.\n"
         "/new begins a new conversation.\n"
         "/stop stops what the assistant does; /retry runs again what went wrong.\n"

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from orchestrator.contracts.wire.agent_words import stand_of, stopped_in_words
-from orchestrator.core.text_cleaning import clean_name
+from orchestrator.core.text_cleaning import clean_name, clean_text
 
 Plain = Mapping[str, Any]
 _BREAK: Final = " / "
 """Stands for the end of a line where all has to be one."""
+_MOST_SAID_CHARS: Final = 100
 _ASKED: Final = "who asked: dovecote errors"
 
 _GAPS: Final = {"overflow": "they came faster than they were read", "expired": "they are not kept any more"}
@@ -116,7 +117,8 @@ def _of_stop(event: Plain) -> str:
 def _first(event: Plain, *names: str) -> str:
     """The first of these fields that says something, in one line."""
     words: Sequence[str] = [_BREAK.join(str(event[name]).splitlines()) for name in names if event.get(name)]
-    return clean_name(words[0]) if words else ""
+    whole = clean_text(words[0]) if words else ""
+    return whole if len(whole) <= _MOST_SAID_CHARS else f"{whole[:_MOST_SAID_CHARS].rstrip()} …"
 
 
 def _name(value: object) -> str:

@@ -4,17 +4,40 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from orchestrator.cli.home import open_home_to_ask
 from orchestrator.cli.place import ask_or_look
 from orchestrator.cli.table import columns
 from orchestrator.commands.recent import recent_messages, recent_texts, refused_requests
 from orchestrator.contracts.ids import Jid
+from orchestrator.core.chat.slash_words import slash_word
 from orchestrator.core.text_cleaning import clean_name, clean_text
 from orchestrator.store.refusals import ERRORS
 
 Rows = Sequence[Mapping[str, Any]]
+
+
+_BECAME: Final[Mapping[str, str]] = {
+    "pending": "waits",
+    "dispatched": "at work",
+    "settled": "answered",
+    "partial": "broke off",
+    "failed": "failed",
+    "skipped": "passed over",
+}
+_CONTEXT: Final = "context"
+_ABOUT_CONTEXT: Final = (
+    "context: not for the assistant, or of somebody who may not set it off; read along with the next message."
+)
+
+
+def became_of(message: Mapping[str, Any]) -> str:
+    """What became of a message, in words. What sets nothing off is context, read or not."""
+    status = str(message["status"])
+    if status == "skipped" and slash_word(str(message["text"]), None) is not None:
+        return "done"
+    return _CONTEXT if status in ("pending", "settled") and not message["isTrigger"] else _BECAME[status]
 
 
 def show_messages(home_option: Path | None, *, chat: str | None, count: int, as_json: bool) -> None:
@@ -34,9 +57,11 @@ def show_messages(home_option: Path | None, *, chat: str | None, count: int, as_
         print("No messages.")
     else:
         heads = ("SENT", "STATUS", "CHAT", "FROM", "TEXT")
-        rows = [(m["sentAt"], m["status"], m["chatJid"], m["sender"], m["text"]) for m in found]
+        rows = [(m["sentAt"], became_of(m), m["chatJid"], m["sender"], m["text"]) for m in found]
         for line in columns(heads, rows):
             print(line)
+        if any(row[1] == _CONTEXT for row in rows):
+            print(f"\n{_ABOUT_CONTEXT}")
 
 
 def show_sent(home_option: Path | None, *, chat: str | None, count: int, as_json: bool) -> None:

@@ -30,8 +30,11 @@ def test_who_may_not_set_the_assistant_off_is_told_so(dovecote: Dovecote, home: 
     rules.write_text(f'mode = "{mode}"\nsenders = ["491701234567@s.whatsapp.net"]\n')
     unheard = dovecote("chat", "--chat", "console:garden", stdin="@Gardener echo hi\n")
     rules.write_text(f'mode = "{mode}"\nsenders = ["console:operator"]\n')
+    kept = dovecote("messages").stdout.splitlines()
     heard = dovecote("chat", "--chat", "console:garden", stdin="@Gardener echo hi\n")
 
+    assert [line.split()[1] for line in kept[1:2]] == (["context"] if mode == "allowlist" else [])
+    assert ("somebody who may not set it off" in kept[-1]) == (mode == "allowlist")
     assert (unheard.returncode, unheard.stdout) == (1, "")
     assert "console:operator is not among the senders" in unheard.stderr
     assert heard.returncode == 0, heard.stderr
@@ -50,12 +53,23 @@ def test_a_chat_that_is_not_registered_is_refused_with_the_command_that_register
     ]
 
 
-def test_help_and_quit_are_words_in_a_pipe_too(dovecote: Dovecote) -> None:
-    ended = dovecote("chat", stdin="/help\n@Assistant echo one\n/quit\n@Assistant echo two\n")
+@pytest.mark.parametrize("leave", ["/quit", "/exit"])
+def test_help_and_quit_are_words_in_a_pipe_too(dovecote: Dovecote, leave: str) -> None:
+    ended = dovecote("chat", stdin=f"/help\n@Assistant echo one\n{leave}\n@Assistant echo two\n")
 
     assert ended.returncode == 0, ended.stderr
     assert "/retry" in ended.stdout
+    assert leave in ended.stdout
     assert ended.stdout.splitlines()[-1] == "one"
+
+
+def test_help_comes_behind_the_answers_to_what_was_said_before_it(dovecote: Dovecote) -> None:
+    ended = dovecote("chat", stdin="@Assistant echo one\n/help\n@Assistant echo two\n")
+
+    assert ended.returncode == 0, ended.stderr
+    lines = ended.stdout.splitlines()
+    assert (lines[0], lines[-1]) == ("one", "two")
+    assert "/retry" in ended.stdout
 
 
 @pytest.mark.parametrize("line", ["/HELP", "/help me"])

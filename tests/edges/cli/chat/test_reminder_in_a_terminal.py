@@ -51,4 +51,18 @@ def test_what_was_sent_while_no_chat_was_open_is_shown_once_by_the_next_one(
     assert "While no chat was open:" in shown
     assert "Got it" in asked.stdout
     assert "Got it" not in shown
+    assert "piped" not in shown  # a pipe has printed it
     assert "While no chat was open" not in again
+
+
+def test_what_was_sent_before_any_chat_took_notes_is_not_shown_again(
+    dovecote: Dovecote, home: Path, open_screen: OpenScreen
+) -> None:
+    dovecote("chat", stdin="@Assistant echo long ago\n")
+    (home / "data/chat_seen.json").unlink()
+
+    screen = open_screen()
+    shown = screen.until("you >")
+
+    assert "While no chat was open" not in shown
+    assert "long ago" not in shown

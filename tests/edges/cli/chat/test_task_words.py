@@ -149,16 +149,18 @@ def test_looking_at_a_home_that_was_never_used_makes_nothing_in_it(
 
 @pytest.mark.parametrize("is_up", [True, False], ids=["up", "down"])
 def test_messages_are_shown_with_what_became_of_them(dovecote: Dovecote, serve: Serve, is_up: bool) -> None:
-    assert dovecote("chat", stdin="@Assistant echo one\n").returncode == 0
+    assert dovecote("chat", stdin="@Assistant echo one\n/status\n").returncode == 0
     if is_up:
         serve()
 
     shown = dovecote("messages")
-    (message,) = plain(dovecote("messages", "--chat", "console:main", "--json"))
+    message, _ = plain(dovecote("messages", "--chat", "console:main", "--json"))
 
     assert (message["text"], message["status"]) == ("@Assistant echo one", "settled")
-    assert "settled" in shown.stdout
-    assert "@Assistant echo one" in shown.stdout
+    assert [line.split()[1:] for line in shown.stdout.splitlines()[1:]] == [
+        ["answered", "console:main", "Operator", "@Assistant", "echo", "one"],
+        ["done", "console:main", "Operator", "/status"],
+    ]
     assert plain(dovecote("messages", "--chat", "console:other", "--json")) == []
 
 
