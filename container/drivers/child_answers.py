@@ -8,7 +8,7 @@ from typing import Final
 from container.drivers.asking_back import AskedBack, Told
 from container.drivers.builtin_words import WishKind
 from container.drivers.shown_text import plain, short
-from container.drivers.tree_lines import ShownAgent, shown_agents, tree_lines
+from container.drivers.tree_lines import ShownAgent, ended_lines, shown_agents, tree_lines
 from container.tool_answers import ToolAnswer
 from container.tools import ToolBelt
 from orchestrator.contracts.errors import InvalidRequest
@@ -19,6 +19,7 @@ _WHAT: Final = "What shall the helper do? For example: `{verb} what time is it`"
 _NONE_YET: Final = (
     "I have no helpers yet. Try `spawn count to 60` and then `show tree`, or `ask helper what time is it`."
 )
+_ENDED: Final = "No helper is at work. These have ended lately:"
 _NOT_HERE: Final = (
     "I can't have helpers here. For a chat's agent, the operator adds `spawn` to `tools` in its `AGENT.md`; "
     "it counts from the next conversation on."
@@ -74,10 +75,12 @@ class ChildAnswers:
         return name, await self._call("spawn_agent", {"task": task, "name": name, "wait": wait})
 
     async def _show_tree(self, _: str) -> Told:
-        agents = shown_agents(await self._call("get_agent_status", {}))
+        content = await self._call("get_agent_status", {})
+        agents, now = shown_agents(content), self._now()
         if len(agents) <= 1:
-            return _NONE_YET
-        return "\n".join(["This is our tree:", *tree_lines(agents, now=self._now())])
+            earlier = shown_agents({"agents": content.get("earlier")})
+            return "\n".join([_ENDED, *ended_lines(earlier, now=now)]) if earlier else _NONE_YET
+        return "\n".join(["This is our tree:", *tree_lines(agents, now=now)])
 
     async def _show(self, which: str) -> Told:
         found = _meant(which, await self._children(), go_on=self._show)

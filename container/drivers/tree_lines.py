@@ -62,6 +62,11 @@ def tree_lines(agents: Sequence[ShownAgent], *, now: datetime) -> list[str]:
     return lines
 
 
+def ended_lines(agents: Sequence[ShownAgent], *, now: datetime) -> list[str]:
+    """A bullet each: what it was for, how it ended and with what."""
+    return [_line(agent, is_top=False, now=now) for agent in agents]
+
+
 def _line(agent: ShownAgent, *, is_top: bool, now: datetime) -> str:
     if is_top:
         return f"- **me**: {agent.stand}"

@@ -23,6 +23,8 @@ class Say(StrEnum):
     NO_ROOM = "no_room"
     WORKING_AGAIN = "working_again"
     PARTIAL = "partial"
+    HELPER_LOST = "helper_lost"
+    HELPERS_LOST = "helpers_lost"
     FAILED = "failed"
     HELD_TOO_LONG = "held_too_long"
     TIMED_OUT = "timed_out"
@@ -151,6 +153,14 @@ ENGLISH: Final[Mapping[Say, str]] = {
     Say.PARTIAL: (
         "The assistant stopped half-way. What it has done so far stands. Write /retry to run your "
         "message again."
+    ),
+    Say.HELPER_LOST: (
+        "Dovecote broke off while a helper was at work, so it was lost: {helpers}. Ask again if you still "
+        "need it."
+    ),
+    Say.HELPERS_LOST: (
+        "Dovecote broke off while helpers were at work, so they were lost: {helpers}. Ask again for what you "
+        "still need."
     ),
     Say.FAILED: (
         "Sorry, the assistant could not finish this after several tries. Write /retry to try once more."

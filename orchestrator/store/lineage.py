@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Final
 
 from orchestrator.contracts.ids import AgentId, TreeId
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.store.agents import agent_of
+from orchestrator.store.times import to_ms
 from orchestrator.store.transaction import Transaction
 
 CHILDREN: Final = "SELECT * FROM agents WHERE parent_agent_id = :agent_id ORDER BY started_ms, rowid"
@@ -43,6 +45,12 @@ SELECT count(*) AS n FROM agents AS a
    AND (a.kind = 'job' OR a.status <> 'running'
         OR EXISTS (SELECT 1 FROM turns AS t WHERE t.agent_id = a.agent_id AND t.ended_ms IS NULL))
 """
+EARLIER_HELPERS: Final = """
+SELECT a.* FROM agents AS a
+ WHERE a.chat_jid = :chat AND a.depth = 1 AND a.tree_id <> :tree_id AND a.ended_ms >= :since_ms
+   AND EXISTS (SELECT 1 FROM agents AS p WHERE p.agent_id = a.parent_agent_id AND p.kind = 'session')
+ ORDER BY a.ended_ms DESC, a.rowid DESC LIMIT :count
+"""
 NEWEST: Final = (
     "SELECT * FROM agents ORDER BY ended_ms IS NULL DESC, started_ms DESC, rowid DESC LIMIT :count"
 )
@@ -74,6 +82,12 @@ def ancestors(tx: Transaction, agent_id: AgentId) -> list[Agent]:
 def of_tree(tx: Transaction, tree_id: TreeId) -> list[Agent]:
     """All agents of a tree, parents before children."""
     return [agent_of(row) for row in tx.all(OF_TREE, {"tree_id": tree_id})]
+
+
+def earlier_helpers(tx: Transaction, agent: Agent, *, since: datetime, count: int) -> list[Agent]:
+    """Those of earlier agents of the same chat that have ended since then, the last one first."""
+    parameters = {"chat": agent.chat_jid, "tree_id": agent.tree_id, "since_ms": to_ms(since), "count": count}
+    return [agent_of(row) for row in tx.all(EARLIER_HELPERS, parameters)]
 
 
 def unended(tx: Transaction) -> list[Agent]:

@@ -2,8 +2,10 @@
 
 from orchestrator.app.doors import App
 from orchestrator.contracts.ids import Jid
+from orchestrator.core.wording import Say, say
 from tests.support.eventually import eventually
 from tests.support.home_on_disk import HomeOnDisk
+from tests.support.orchestrator_process import OrchestratorProcess
 from tests.support.spawned import agents_of, running
 
 MAIN = Jid("console:main")
@@ -60,3 +62,27 @@ async def test_where_the_definition_has_no_helpers_it_says_how_to_have_them(home
 
     (told,) = home.texts()
     assert "adds `spawn` to `tools`" in told
+
+
+async def test_a_helper_that_died_with_the_orchestrator_is_told_of_and_shown_as_ended(
+    home: HomeOnDisk, orchestrator: OrchestratorProcess
+) -> None:
+    home.set(agent__provider="builtin", agent__runner="process", shutdown_grace_s=0)
+    await home.add_group()
+    (home.workspace().parent / "AGENT.md").write_text("---\ntools: [chat, spawn]\n---\n")
+    await orchestrator.start()
+    home.ask("spawn count to 3000")
+    await running(home, "count to 3000")
+    await orchestrator.kill()
+
+    await orchestrator.start()
+    home.ask("show tree")
+    await eventually(lambda: len(home.texts()) == 3, what=home.story)
+    await orchestrator.stop()
+
+    _, lost, tree = home.texts()
+    head, line = tree.splitlines()
+    assert lost == say(Say.HELPER_LOST, "en", helpers="helper 1, “count to 3000”")
+    assert head == "No helper is at work. These have ended lately:"
+    assert line.startswith("- **helper 1**: count to 3000 (terminated, ")
+    assert line.endswith("): Dovecote ended while it ran, and its work was not done by then.")

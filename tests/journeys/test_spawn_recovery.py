@@ -17,6 +17,7 @@ from orchestrator.commands.spawning.spawning import spawn_for
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.spawns import SpawnSpec, WaitFor
+from orchestrator.core.wording import Say, say
 from orchestrator.store import spawns, waits
 from orchestrator.store.transaction import Transaction
 from orchestrator.store.waits import Wait
@@ -24,7 +25,7 @@ from tests.edges.store_tables.test_lineage import record
 from tests.support.eventually import eventually
 from tests.support.home_on_disk import HomeOnDisk
 from tests.support.orchestrator_process import OrchestratorProcess
-from tests.support.spawned import agents_of, ended, rule, scenario, spawn
+from tests.support.spawned import agents_of, ended, rule, running, scenario, spawn
 from tests.support.store_rows import NOON
 
 MIXED = scenario(
@@ -191,3 +192,32 @@ def forget_agents(home: HomeOnDisk) -> None:
     path = home.path / "data" / "store" / "dovecote.db"
     with contextlib.closing(sqlite3.connect(path)) as database, database:
         database.execute("DELETE FROM spawns")
+
+
+async def test_a_chat_is_told_which_helpers_died_with_the_orchestrator(
+    home: HomeOnDisk, orchestrator: OrchestratorProcess
+) -> None:
+    home.set(agent__runner="process", shutdown_grace_s=0, agent__stop_grace_s=0.2, queue__max_running=3)
+    await home.add_group()
+    home.play(
+        scenario(
+            rule("ask around", spawn("quick"), spawn("dig", name="helper 2"), spawn("swim"), {"say": "ok"}),
+            rule("quick", {"say": "q"}),
+            rule("dig", spawn("leaf"), {"wait_for_file": "never"}),
+            rule("swim", {"wait_for_file": "never"}),
+            rule("leaf", {"wait_for_file": "never"}),
+        )
+    )
+    await orchestrator.start()
+    home.ask("ask around")
+    await home.said("ok")
+    await ended(home, "quick")
+    await running(home, "dig")
+    await orchestrator.kill()
+    await orchestrator.start()
+
+    lost = say(Say.HELPERS_LOST, "en", helpers="helper 2, “dig”, “swim”")
+    await home.said("ok", lost)
+    await orchestrator.stop()
+
+    assert home.texts() == ["ok", lost]

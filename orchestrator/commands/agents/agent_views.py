@@ -13,7 +13,7 @@ from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller, ApiCaller, Caller, KeyCaller
 from orchestrator.contracts.errors import ErrorCode, NotFound
 from orchestrator.contracts.ids import AgentId, TreeId
-from orchestrator.contracts.records.agents import Agent, AgentStatus
+from orchestrator.contracts.records.agents import Agent, AgentKind, AgentStatus
 from orchestrator.contracts.records.launch import WORKSPACE_TARGET
 from orchestrator.contracts.records.spawns import AgentView, SpawnSummary, Tree
 from orchestrator.contracts.wire.agent_requests import GetAgentStatus
@@ -29,6 +29,8 @@ _LISTED_FILES: Final = 100
 """Of each agent where several are listed; one alone has all of it."""
 _TREES_FOR: Final = timedelta(days=1)
 """Ended trees are listed for so long."""
+_MOST_EARLIER: Final = 10
+"""Helpers of earlier agents of a chat, of which its agent is told."""
 _UNENDED: Final = frozenset(
     {AgentStatus.PENDING, AgentStatus.STARTING, AgentStatus.RUNNING, AgentStatus.STOPPING}
 )
@@ -74,13 +76,26 @@ async def tree_list(services: Services, *, count: int) -> list[Tree]:
 
 
 def get_agent_status(tx: Transaction, context: Context, request: GetAgentStatus) -> Mapping[str, object]:
-    """As `agent_views`, for the agent of a box."""
+    """As `agent_views`, for the agent of a box; a chat's also hears which helpers ended before its time."""
     seen = _seen(tx, context.services, context.caller, request.agent_id)
     told: dict[str, object] = {"agents": [as_metadata(each) for each in seen]}
+    if request.agent_id is None and (earlier := _earlier_helpers(tx, context)):
+        told["earlier"] = [as_metadata(each) for each in earlier]
     if request.include_tree:
         view = _tree_view(tx, context.services, context.caller, agent_id=request.agent_id)
         told["tree"] = as_tree(view)
     return told
+
+
+def _earlier_helpers(tx: Transaction, context: Context) -> tuple[AgentView, ...]:
+    """Those of a chat's earlier agents, whose conversation the one that asks goes on with."""
+    caller, services = context.caller, context.services
+    agent = agents.get(tx, caller.agent_id) if isinstance(caller, AgentCaller) else None
+    if agent is None or agent.depth or agent.kind is not AgentKind.SESSION:
+        return ()
+    since = services.clock.now() - _TREES_FOR
+    found = lineage.earlier_helpers(tx, agent, since=since, count=_MOST_EARLIER)
+    return _views(tx, services, found, _briefly(tx, found), for_agent=True)
 
 
 def as_metadata(view: AgentView) -> Mapping[str, object]:

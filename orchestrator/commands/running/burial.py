@@ -16,6 +16,7 @@ from orchestrator.commands.running.holds import (
     note_progress,
     tell_not_set_up,
 )
+from orchestrator.commands.running.lost_helpers import tell_of_lost_helper, tell_of_lost_helpers
 from orchestrator.commands.running.remains import Remains
 from orchestrator.commands.running.restarts import end_or_restart
 from orchestrator.commands.running.spawned_burial import close_open_turn, settle_spawned
@@ -27,6 +28,7 @@ from orchestrator.commands.spawning.spawn_ends import note_agent_gone
 from orchestrator.contracts.ids import AgentId, TurnId
 from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, TurnOutcome
 from orchestrator.contracts.records.messages import StoredMessage
+from orchestrator.contracts.records.spawns import SpawnRecord
 from orchestrator.contracts.wire.codec import WireError, from_plain
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnStarted
 from orchestrator.core.chat.death import DeathCause
@@ -86,11 +88,25 @@ def bury(tx: Transaction, services: Services, agent_id: AgentId, remains: Remain
             return
         _end_record(tx, agent, remains, end.event, at=at)
         settle_spawned(tx, services, agent, spawn, remains, error=end.error, at=at)
+    if remains.cause is DeathCause.ORCHESTRATOR:
+        _tell_what_is_lost(tx, services, agent_id, spawn, at=at)
     note_ended(tx, agent_id, at=at, cause=remains.cause, why=remains.misconfigured)
     note_agent_gone(tx, agent_id, at=at, cause=remains.cause)
     revoke_tokens(tx, [agent_id], at=at)
     _close_behind(tx, services, agent, at=at)
     note_progress(tx, agent.chat_jid)
+
+
+def _tell_what_is_lost(
+    tx: Transaction, services: Services, agent_id: AgentId, spawn: SpawnRecord | None, *, at: datetime
+) -> None:
+    agent = agents.get(tx, agent_id)
+    if agent is None:
+        return
+    if spawn is None:
+        tell_of_lost_helpers(tx, services, agent, at=at)
+    elif agent.status is not AgentStatus.COMPLETED:
+        tell_of_lost_helper(tx, services, agent, spawn, at=at)
 
 
 def _end_record(

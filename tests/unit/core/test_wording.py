@@ -44,6 +44,8 @@ FACTS: dict[Say, dict[str, object]] = {
     Say.CHAT_MET: {"name": "Choir", "trigger": "@Assistant", "folder": "choir"},
     Say.CHAT_LEFT: {"name": "Choir"},
     Say.PROPOSAL_WHICH: {"word": "yes", "number": 12, "numbers": "12, 13"},
+    Say.HELPER_LOST: {"helpers": "helper 1, “count to 60”"},
+    Say.HELPERS_LOST: {"helpers": "helper 1, “count to 60”, “look it up”"},
     Say.DELIVERY_FAILED: {"chat_name": "Garden"},
     Say.DELAYED_PREFIX: {"time": "14:05"},
     Say.FILES_BYTES: {"place": "groups/garden/workspace", "mib": "5,120"},
