@@ -1,6 +1,7 @@
 """A look at each group's definition, as its next start would see it."""
 
 import asyncio
+import math
 import os
 import sqlite3
 from collections.abc import Sequence
@@ -11,15 +12,23 @@ from orchestrator.cli.findings import Finding, Patient, broken, doubtful, well
 from orchestrator.cli.runner_checks import InstalledPrograms, installed_programs
 from orchestrator.cli.store_checks import is_made, open_store
 from orchestrator.commands.setup.agent_checks import AgentView, Trouble, check_agent
+from orchestrator.commands.setup.definitions import GLOBAL
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.launch import HOME_TARGET
 from orchestrator.core.agents.unstartable import Need, needs
 from orchestrator.core.text_cleaning import clean_text
 from orchestrator.runners.agent_programs import how_to_install
+from orchestrator.store.agents import LIVE_SESSIONS
+from orchestrator.store.group_folders import AGENT_FILE
 from orchestrator.store.groups import ALL, of_row
 from orchestrator.store.secret_values import SecretKeeper
 
 _MAX_CHARS = 300
+_RUNS_BY_OLDER = Trouble(
+    what="The agent that runs now was started before the last change, and answers by what was said then.",
+    mend="Write /new in its chat to end it; else it ends when the chat has been silent for a while.",
+    is_fatal=False,
+)
 _SEEN_BY_AGENTS = ("/workspace/", f"{HOME_TARGET}/")
 
 
@@ -45,6 +54,27 @@ def look_at_agents(patient: Patient, groups: Sequence[Group]) -> list[AgentView]
     if installed is None:
         return views
     return [_with_programs(view, installed) for view in views]
+
+
+def with_older_agents(patient: Patient, views: Sequence[AgentView]) -> list[AgentView]:
+    """The views, with a word on those whose agent runs by what its files said before."""
+    if not is_made(patient.paths.database):
+        return list(views)
+    with closing(open_store(patient)) as connection:
+        started = {str(folder): int(started_ms) for folder, started_ms in connection.execute(LIVE_SESSIONS)}
+    return [
+        replace(view, troubles=(*view.troubles, _RUNS_BY_OLDER))
+        if started.get(view.group, math.inf) < _changed_ms(patient, view.group)
+        else view
+        for view in views
+    ]
+
+
+def _changed_ms(patient: Patient, group: str) -> float:
+    """When a file that says what its agent is was last changed; 0 if there is none."""
+    paths = patient.paths
+    files = (paths.groups / group / AGENT_FILE, paths.groups / GLOBAL / AGENT_FILE, paths.providers_file)
+    return max((file.stat().st_mtime * 1000 for file in files if file.is_file()), default=0.0)
 
 
 async def _views(patient: Patient, groups: Sequence[Group]) -> list[AgentView]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from orchestrator.cli.agent_checks import look_at_agents
+from orchestrator.cli.agent_checks import look_at_agents, with_older_agents
 from orchestrator.cli.findings import Patient
 from orchestrator.cli.groups import GroupDesk, at_desk
 from orchestrator.cli.home import Home, open_home
@@ -28,7 +28,7 @@ def check(home_option: Path | None, folder: str | None, *, as_json: bool) -> int
     """Print the definitions; 1 if one of them starts no agent."""
     home = open_home(home_option)
     patient = Patient(paths=home.paths, settings=home.settings, pid=None)
-    views = look_at_agents(patient, _groups(home, folder))
+    views = with_older_agents(patient, look_at_agents(patient, _groups(home, folder)))
     if as_json:
         print(json.dumps([_plain(view) for view in views], indent=2))
     elif not views:

@@ -57,6 +57,10 @@ SELECT agent_id, permissions FROM agents
  WHERE agent_id IN (SELECT value FROM json_each(:agent_ids)) AND permissions IS NOT NULL
 """
 LIVE: Final = "SELECT * FROM agents WHERE status IN ('starting', 'running', 'stopping') ORDER BY started_ms"
+LIVE_SESSIONS: Final = """
+SELECT folder, min(started_ms) FROM agents
+ WHERE status IN ('starting', 'running') AND kind = 'session' AND parent_agent_id IS NULL GROUP BY folder
+"""
 PENDING: Final = "SELECT * FROM agents WHERE status = 'pending' ORDER BY started_ms, rowid"
 CHAT_AT_WORK: Final = """
 SELECT max(a.status = 'starting'

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from orchestrator.settings.tree import AgentSettings, Settings
 from orchestrator.store.migrate import shipped_migrations
 from orchestrator.store.opening import open_store
 from tests.edges.cli.conftest import Dovecote
+from tests.support.store_rows import NOON
 from tests.support.store_template import lay_store
 
 KEY = "canary-of-the-operator"
@@ -221,3 +223,23 @@ def test_a_check_makes_no_second_fault_of_a_first_one(home: Path, dovecote: Dove
 
     (found,) = [line for line in checked.stdout.splitlines() if line.startswith("  ! ")]
     assert "line 2 has the field provder" in found
+
+
+@pytest.mark.parametrize(("started", "is_told"), [(NOON, True), (NOON.replace(year=2100), False)])
+def test_a_check_says_that_an_agent_still_runs_by_what_was_said_before(
+    home: Path, dovecote: Dovecote, started: datetime, *, is_told: bool
+) -> None:
+    dovecote("group", "add", "a", "--jid", "console:a")
+    with closing(sqlite3.connect(Paths(home=home).database)) as connection:
+        connection.execute(
+            "INSERT INTO agents (agent_id, tree_id, folder, chat_jid, box, runner, provider, status, is_main,"
+            " started_ms) VALUES ('x', 'x', 'a', 'console:a', 'a', 'process', 'builtin', 'running', 0, ?)",
+            (started.timestamp() * 1000,),
+        )
+        connection.commit()
+
+    checked = dovecote("agent", "check", "a")
+
+    assert checked.returncode == 0
+    assert ("was started before the last change" in checked.stdout) is is_told
+    assert ("/new" in checked.stdout) is is_told
