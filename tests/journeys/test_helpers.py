@@ -82,7 +82,7 @@ async def test_a_helper_that_died_with_the_orchestrator_is_told_of_and_shown_as_
 
     _, lost, tree = home.texts()
     head, line = tree.splitlines()
-    assert lost == say(Say.HELPER_LOST, "en", helpers="helper 1, “count to 3000”")
+    assert lost == say(Say.HELPER_LOST, "en", helpers="helper 1 (“count to 3000”)")
     assert head == "No helper is at work. These have ended lately:"
     assert line.startswith("- **helper 1**: count to 3000 (terminated, ")
     assert line.endswith("): Dovecote ended while it ran, and its work was not done by then.")

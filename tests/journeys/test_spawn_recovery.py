@@ -216,7 +216,7 @@ async def test_a_chat_is_told_which_helpers_died_with_the_orchestrator(
     await orchestrator.kill()
     await orchestrator.start()
 
-    lost = say(Say.HELPERS_LOST, "en", helpers="helper 2, “dig”, “swim”")
+    lost = say(Say.HELPERS_LOST, "en", helpers="helper 2 (“dig”), “swim”")
     await home.said("ok", lost)
     await orchestrator.stop()
 

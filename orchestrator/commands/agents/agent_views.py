@@ -31,6 +31,9 @@ _TREES_FOR: Final = timedelta(days=1)
 """Ended trees are listed for so long."""
 _MOST_EARLIER: Final = 10
 """Helpers of earlier agents of a chat, of which its agent is told."""
+_TOLD_OF_EARLIER: Final = frozenset(
+    {"id", "name", "task", "lifecycle", "parentAgentId", "startedAt", "endedAt", "error"}
+)
 _UNENDED: Final = frozenset(
     {AgentStatus.PENDING, AgentStatus.STARTING, AgentStatus.RUNNING, AgentStatus.STOPPING}
 )
@@ -80,7 +83,7 @@ def get_agent_status(tx: Transaction, context: Context, request: GetAgentStatus)
     seen = _seen(tx, context.services, context.caller, request.agent_id)
     told: dict[str, object] = {"agents": [as_metadata(each) for each in seen]}
     if request.agent_id is None and (earlier := _earlier_helpers(tx, context)):
-        told["earlier"] = [as_metadata(each) for each in earlier]
+        told["earlier"] = [_how_it_ended(each) for each in earlier]
     if request.include_tree:
         view = _tree_view(tx, context.services, context.caller, agent_id=request.agent_id)
         told["tree"] = as_tree(view)
@@ -96,6 +99,11 @@ def _earlier_helpers(tx: Transaction, context: Context) -> tuple[AgentView, ...]
     since = services.clock.now() - _TREES_FOR
     found = lineage.earlier_helpers(tx, agent, since=since, count=_MOST_EARLIER)
     return _views(tx, services, found, _briefly(tx, found), for_agent=True)
+
+
+def _how_it_ended(view: AgentView) -> Mapping[str, object]:
+    """Of its fields those that say what it was for and how it ended. What it said is its parent's."""
+    return {name: value for name, value in as_metadata(view).items() if name in _TOLD_OF_EARLIER}
 
 
 def as_metadata(view: AgentView) -> Mapping[str, object]:

@@ -64,4 +64,4 @@ def _tell(
 def _in_words(spawn: SpawnRecord) -> str:
     """Its name, if it has one, and what it was to do."""
     task = f"“{clean_name(spawn.task)}”"
-    return task if spawn.name is None else f"{clean_name(spawn.name)}, {task}"
+    return task if spawn.name is None else f"{clean_name(spawn.name)} ({task})"

@@ -2,13 +2,16 @@
 
 import asyncio
 import threading
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from orchestrator.commands.agents.agent_views import agent_views, as_metadata, as_tree, tree_list, tree_view
 from orchestrator.contracts.callers import KeyCaller, OperatorCaller, caller_of
-from orchestrator.contracts.ids import AgentId, RunId
-from orchestrator.contracts.records.agents import AgentStatus
+from orchestrator.contracts.ids import AgentId, RunId, TreeId
+from orchestrator.contracts.records.agents import Agent, AgentKind, AgentStatus
 from orchestrator.contracts.records.spawns import WaitFor, WishedPermissions
 from orchestrator.contracts.records.tasks import RunStatus, TaskRun
 from orchestrator.contracts.records.tokens import Scope
@@ -20,7 +23,7 @@ from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import Desk
 from tests.edges.commands.spawn_bench import SpawnBench, open_bench
 from tests.support import task_rows
-from tests.support.store_rows import CHAT, agent
+from tests.support.store_rows import CHAT, OTHER_CHAT, agent
 
 OPERATOR = OperatorCaller()
 
@@ -295,3 +298,38 @@ async def test_what_a_scheduled_agent_is_for_is_its_tasks_title(bench: SpawnBenc
     told = {each.agent_id: each.task for each in await agent_views(bench.desk.services, OPERATOR)}
 
     assert told == {bench.root.agent_id: f"Answer {CHAT}", made.agent_id: "Water the plants"}
+
+
+async def earlier_told(bench: SpawnBench, asks: Agent) -> list[Mapping[str, Any]]:
+    """What this agent is told of those before its time."""
+    reply = await bench.by_box(GetAgentStatus(), caller=caller_of(asks))
+    told: dict[str, Any] = dict(reply.result or {})
+    return list(told.get("earlier", ()))
+
+
+async def test_a_chats_agent_is_told_which_helpers_ended_before_its_time_and_nobody_else_is(
+    bench: SpawnBench,
+) -> None:
+    child = await bench.started("dig", name="helper 1")
+    await bench.end(child.agent_id)
+    now, running = bench.desk.now, AgentStatus.RUNNING
+    next_one = agent("next", status=running, tree_id=TreeId("tree-next"), started_at=now)
+    elsewhere = agent(
+        "else", status=running, tree_id=TreeId("tree-else"), started_at=now, chat_jid=OTHER_CHAT
+    )
+    job = agent("job", status=running, tree_id=TreeId("tree-job"), started_at=now, kind=AgentKind.JOB)
+
+    def body(tx: Transaction) -> None:
+        for each in (next_one, elsewhere, job):
+            agents.add(tx, each)
+
+    await bench.desk.run(body)
+
+    [told] = await earlier_told(bench, next_one)
+
+    assert (told["name"], told["task"], told["lifecycle"]) == ("helper 1", "dig", "completed")
+    assert "output" not in told
+    for asks in (elsewhere, job, bench.root, child):
+        assert await earlier_told(bench, asks) == []
+    bench.desk.clock.advance(timedelta(days=1, seconds=1).total_seconds())
+    assert await earlier_told(bench, next_one) == []
