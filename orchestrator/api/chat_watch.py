@@ -7,6 +7,7 @@ from typing import Final
 
 from orchestrator.commands.chat_views import ChatView, chat_position, chat_view, group_of_chat
 from orchestrator.commands.hearing.judging import may_set_off
+from orchestrator.commands.hearing.sender_rules import look_at_rules
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.groups import TriggerPosition
@@ -78,7 +79,7 @@ class ChatStart:
     """Where a chat stands, and how the assistant is addressed in it.
 
     requires_trigger: what does not match the trigger is not for the assistant. is_heard: whether who writes
-    at the terminal may set it off, by the rules of the group.
+    at the terminal may set it off, by the rules of the group. rules_trouble: what is wrong with their file.
     """
 
     last_id: int
@@ -88,6 +89,7 @@ class ChatStart:
     trigger_position: TriggerPosition
     requires_trigger: bool
     is_heard: bool = True
+    rules_trouble: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +151,7 @@ async def chat_start(services: Services, door: ConsoleDoor, chat: Jid) -> ChatSt
         trigger_position=group.trigger_position,
         requires_trigger=group.requires_trigger and not group.is_main,
         is_heard=await may_set_off(services, group, door.sender),
+        rules_trouble=(await look_at_rules(services, chat)).trouble,
     )
 
 

@@ -28,10 +28,20 @@ def how_to_address(start: ChatStart) -> str | None:
     return f"Begin a message for the assistant with {start.trigger}"
 
 
-NOT_HEARD: Final = (
+_NOT_HEARD: Final = (
     "Who writes here may not set the assistant off: console:operator is not among the senders of this "
     "group's senders.toml. Add it there, or to assistant.operators of dovecote.toml."
 )
+
+
+def why_not_heard(start: ChatStart) -> str:
+    """Why who writes here may not set the assistant off, and what mends it."""
+    if start.rules_trouble is None:
+        return _NOT_HEARD
+    return (
+        f"Who writes here may not set the assistant off until senders.toml is mended. {start.rules_trouble} "
+        "Or name console:operator in assistant.operators of dovecote.toml."
+    )
 
 
 def why_unanswered(bounds: Sequence[BoundNow]) -> str | None:

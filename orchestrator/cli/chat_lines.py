@@ -8,9 +8,9 @@ from typing import Final
 from orchestrator.api.chat_watch import ChatNews, ChatPlace, ChatStart
 from orchestrator.cli.addressing import (
     HOW_TO_BE_FREE,
-    NOT_HEARD,
     is_addressed,
     what_to_do,
+    why_not_heard,
     why_unanswered,
 )
 from orchestrator.cli.chat_words import Word, help_text, word_of
@@ -19,6 +19,7 @@ from orchestrator.cli.last_seen import LastSeen
 from orchestrator.cli.sent_file import shown_lines
 from orchestrator.contracts.errors import DovecoteError, Forbidden, InvalidRequest, LimitExceeded
 from orchestrator.contracts.ids import MessageId, new_id
+from orchestrator.core.text_cleaning import clean_text
 
 _WAIT_S: Final = 20.0
 # While lines are still read, or an end is near: these wake no long poll.
@@ -164,7 +165,7 @@ class LineChat:
 
     def _check_addressed(self, start: ChatStart) -> None:
         if self._said and not start.is_heard:
-            raise Forbidden(NOT_HEARD)
+            raise Forbidden(clean_text(why_not_heard(start)))
         if self._unaddressed:
             raise InvalidRequest(
                 f"{len(self._unaddressed)} of {len(self._said)} lines were not for the assistant: "

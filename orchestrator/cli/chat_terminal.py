@@ -16,7 +16,7 @@ from rich.markdown import Markdown
 from rich.text import Text
 
 from orchestrator.api.chat_watch import ChatNews, ChatPlace, ChatStart, SentText
-from orchestrator.cli.addressing import NOT_HEARD, how_to_address, is_addressed, why_unanswered
+from orchestrator.cli.addressing import how_to_address, is_addressed, why_not_heard, why_unanswered
 from orchestrator.cli.chat_words import Word, help_text, unknown_word, word_of
 from orchestrator.cli.console_link import ConsoleLink
 from orchestrator.cli.last_seen import LastSeen
@@ -62,7 +62,7 @@ class TerminalChat:
     def _greet(self, screen: Console, start: ChatStart) -> None:
         _dim(screen, f"You are talking with {self._assistant_name}.")
         if not start.is_heard:
-            _dim(screen, NOT_HEARD)
+            _dim(screen, clean_text(why_not_heard(start)))
         elif (address := how_to_address(start)) is not None:
             _dim(screen, clean_text(address))
 

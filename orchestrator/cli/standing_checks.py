@@ -31,7 +31,7 @@ from orchestrator.store.database import looking_at
 _MOST_SKEW: Final = timedelta(minutes=5)
 _BY_THEMSELVES: Final = frozenset({"provider", "budget"})
 """Incidents that end without anybody's doing."""
-_TOLD_BY_OTHERS: Final = frozenset({"files", "senders"})
+_TOLD_BY_OTHERS: Final = frozenset({"files", "senders", "senders-kept"})
 """Incidents whose cause has a check of its own."""
 _SERVERS: Final = (f"@{GROUP_SERVER}", f"@{PHONE_SERVER}", "@lid")
 Judgement = Callable[[Standing, Patient], Finding]

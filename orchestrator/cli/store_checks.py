@@ -1,6 +1,7 @@
 """The doctor's checks of the store. They only read, so they work beside a running orchestrator."""
 
 import sqlite3
+from collections.abc import Collection
 from contextlib import closing
 from pathlib import Path
 from typing import Final
@@ -20,6 +21,7 @@ OVERFULL: Final = """
 SELECT folder FROM groups JOIN notices ON incident = 'files:' || jid
  WHERE told_ms IS NOT NULL ORDER BY number
 """
+BROKEN_SENDERS: Final = "SELECT incident FROM notices WHERE incident >= 'senders' AND incident < 'sendert'"
 FOLDERS: Final = "SELECT folder, jid, is_main FROM groups ORDER BY number"
 
 
@@ -98,17 +100,32 @@ def check_senders(patient: Patient) -> Finding:
     try:
         with closing(open_store(patient)) as connection:
             rows = connection.execute(FOLDERS).fetchall()
+            noted = {name for (name,) in connection.execute(BROKEN_SENDERS)}
     except sqlite3.Error as error:
         return broken("senders", f"The groups cannot be read: {error}.", _restore(patient))
     book = SenderBook()
     looks = [book.look(patient.paths.groups, folder) for folder, _, _ in rows]
-    troubles = [look.trouble for look in looks if look.trouble is not None]
-    if troubles:
-        count = f" ({len(troubles)} groups in all)" if len(troubles) > 1 else ""
-        why = f"{clean_text(troubles[0])[:300]}{count}"
+    broken_ones = [
+        (folder, look.trouble)
+        for (folder, _, _), look in zip(rows, looks, strict=True)
+        if look.trouble is not None
+    ]
+    if broken_ones:
+        folder, trouble = broken_ones[0]
+        count = f" ({len(broken_ones)} groups in all.)" if len(broken_ones) > 1 else ""
+        why = f"{clean_text(trouble)[:300]}{_what_holds(patient, folder, noted)}{count}"
         return broken("senders", why, "Mend it: it holds from the next message on, without a restart.")
     limited = sum(look.rules is not None and look.rules.mode is not SenderMode.ANYONE for look in looks)
     return well("senders", f"{limited} of {len(rows)} groups limit who may set the assistant off.")
+
+
+def _what_holds(patient: Patient, folder: str, noted: Collection[str]) -> str:
+    """Who is heard meanwhile, as whoever runs has noted it; nothing where it has not looked yet."""
+    if patient.pid is not None and f"senders-kept:{folder}" in noted:
+        return " What it said before still holds."
+    if patient.pid is None or f"senders:{folder}" in noted:
+        return " Only operators are heard there."
+    return ""
 
 
 def is_made(path: Path) -> bool:

@@ -13,6 +13,7 @@ class IncidentKind:
     mend: str
 
 
+_MEND_SENDERS: Final = "Mend groups/{about}/senders.toml: dovecote doctor says what is wrong there."
 _KINDS: Final[Mapping[str, IncidentKind]] = {
     "start": IncidentKind(
         what="No agent can be started for {about}; its messages wait.",
@@ -56,8 +57,10 @@ _KINDS: Final[Mapping[str, IncidentKind]] = {
         what="The channel {about} has no linked account.", mend="dovecote {about} link"
     ),
     "senders": IncidentKind(
-        what="The list of senders of {about} can't be read; only operators are heard there.",
-        mend="Mend groups/{about}/senders.toml.",
+        what="The senders.toml of {about} is broken; only operators are heard there.", mend=_MEND_SENDERS
+    ),
+    "senders-kept": IncidentKind(
+        what="The senders.toml of {about} is broken; what it said before still holds.", mend=_MEND_SENDERS
     ),
 }
 _REPEATED: Final = frozenset({"setup-details", "program-details", "refused-details"})

@@ -19,7 +19,9 @@ from orchestrator.store import groups, notices
 from orchestrator.store.transaction import Transaction
 
 _log = structlog.get_logger(__name__)
-_INCIDENT: Final = "senders:"
+_NONE_HOLDS: Final = "senders:"
+"""A file that can't be read, where nobody knows what it last said: only operators are heard."""
+_LAST_HOLDS: Final = "senders-kept:"
 _NO_GROUP: Final = SenderLook(rules=None)
 
 
@@ -70,13 +72,17 @@ async def review_sender_rules(services: Services) -> None:
 
 def note_look(tx: Transaction, services: Services, group: Group, look: SenderLook, *, at: datetime) -> None:
     """Tell operators once that a group's file is broken, and once that it is mended."""
-    incident, name = f"{_INCIDENT}{group.folder}", group.name
-    key = f"{incident}:{at.timestamp():.0f}"
+    kind, name = _kind(look), group.name
+    is_other_over = any(
+        [notices.close(tx, f"{each}{group.folder}") for each in (_NONE_HOLDS, _LAST_HOLDS) if each != kind]
+    )
     if look.trouble is None:
-        if notices.close(tx, incident):
-            mended = f"{key}:over"
+        if is_other_over:
+            mended = f"{_NONE_HOLDS}{group.folder}:{at.timestamp():.0f}:over"
             tell_operators(tx, services, what=Say.SENDERS_MENDED, incident=mended, at=at, group=name)
         return
+    incident = f"{kind}{group.folder}"
+    key = f"{incident}:{at.timestamp():.0f}"
     _, is_told = notices.count_one(tx, incident, at=at)
     if is_told:
         return
@@ -89,10 +95,17 @@ def note_look(tx: Transaction, services: Services, group: Group, look: SenderLoo
 def _note_looks(
     tx: Transaction, services: Services, looks: Sequence[tuple[Group, SenderLook]], at: datetime
 ) -> None:
-    open_now = notices.names(tx, prefix=_INCIDENT)
+    open_now = notices.names(tx, prefix=_NONE_HOLDS) | notices.names(tx, prefix=_LAST_HOLDS)
     for group, look in looks:
-        if look.trouble is not None or f"{_INCIDENT}{group.folder}" in open_now:
+        names = {f"{_NONE_HOLDS}{group.folder}", f"{_LAST_HOLDS}{group.folder}"}
+        if look.trouble is not None or names & open_now:
             note_look(tx, services, group, look, at=at)
+
+
+def _kind(look: SenderLook) -> str | None:
+    if look.trouble is None:
+        return None
+    return _NONE_HOLDS if look.rules is None else _LAST_HOLDS
 
 
 def _view(group: Group, look: SenderLook) -> SenderRulesView:

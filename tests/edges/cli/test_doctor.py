@@ -70,6 +70,7 @@ def test_a_broken_list_of_senders_is_named_with_its_line_and_what_mends_it(paths
     assert finding.health is Health.FAILURE
     assert finding.why.startswith("groups/a/senders.toml line 2 has the mode 'of course'.")
     assert '"anyone", "allowlist", "drop"' in finding.why
+    assert finding.why.endswith("Only operators are heard there.")
 
 
 def test_a_group_whose_files_take_too_much_is_named_with_what_mends_it(paths: Paths) -> None:

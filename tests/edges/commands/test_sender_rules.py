@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from orchestrator.commands.sender_book import SenderBook
 from orchestrator.contracts.errors import NotFound
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.messages import Quoted
+from orchestrator.core.incidents import in_words
 from orchestrator.core.wording import ENGLISH, Say
 from orchestrator.settings.tree import AssistantSettings, Settings
 from orchestrator.store import messages
@@ -31,6 +33,11 @@ def file_of(desk: Desk, folder: str = "family") -> Path:
 async def triggers(desk: Desk) -> list[str]:
     found = await desk.run(lambda tx: messages.pending_triggers(tx, CHAT))
     return [each.message_id for each in found]
+
+
+async def open_incidents(desk: Desk) -> list[str]:
+    rows = await desk.run(lambda tx: tx.all("SELECT incident FROM notices ORDER BY incident"))
+    return [row["incident"] for row in rows]
 
 
 async def with_main(desk: Desk) -> None:
@@ -155,6 +162,25 @@ async def test_operators_hear_of_a_broken_and_of_a_mended_file_though_nobody_wri
     assert len(told) == 2
     assert "only operators may" in told[0]
     assert told[1] == ENGLISH[Say.SENDERS_MENDED].format(group="Family")
+
+
+async def test_after_a_start_the_incident_is_that_only_operators_are_heard(desk: Desk) -> None:
+    await with_main(desk)
+    file_of(desk).write_text(ONLY_ANN)
+    await review_sender_rules(desk.services)
+    file_of(desk).write_text("mode")
+    await review_sender_rules(desk.services)
+    before = await open_incidents(desk)
+    desk.services = replace(desk.services, senders=SenderBook())
+    desk.clock.advance(60)
+    await review_sender_rules(desk.services)
+
+    assert (before, await open_incidents(desk)) == (["senders-kept:family"], ["senders:family"])
+    told = await desk.texts(OTHER_CHAT)
+    assert ["the last good one still holds" in each for each in told] == [True, False]
+    assert "only operators may" in told[1]
+    words = [in_words(each, folders={}) for each in ("senders-kept:family", "senders:family")]
+    assert [each is not None and "still holds" in each.what for each in words] == [True, False]
 
 
 @pytest.mark.parametrize("trick", ["link", "fifo", "directory", "hard link", "huge"])

@@ -32,11 +32,15 @@ def test_who_may_not_set_the_assistant_off_is_told_so(dovecote: Dovecote, home: 
     rules.write_text(f'mode = "{mode}"\nsenders = ["console:operator"]\n')
     kept = dovecote("messages").stdout.splitlines()
     heard = dovecote("chat", "--chat", "console:garden", stdin="@Gardener echo hi\n")
+    rules.write_text(f'mode = "{mode}"\nsenders = ["console"]\n')
+    broken = dovecote("chat", "--chat", "console:garden", stdin="@Gardener echo hi\n")
 
     assert [line.split()[1] for line in kept[1:2]] == (["context"] if mode == "allowlist" else [])
     assert ("somebody who may not set it off" in kept[-1]) == (mode == "allowlist")
     assert (unheard.returncode, unheard.stdout) == (1, "")
     assert "console:operator is not among the senders" in unheard.stderr
+    assert "is not among the senders" not in broken.stderr
+    assert "groups/garden/senders.toml line 2 names 'console'" in broken.stderr
     assert heard.returncode == 0, heard.stderr
     assert heard.stdout.splitlines()[-1] == "hi"
 

@@ -116,7 +116,7 @@ def test_what_nobody_was_told_of_is_no_finding(home: SickHome) -> None:
     assert not [each for each in standing_findings(home.patient()) if each.what.startswith("incident")]
 
 
-@pytest.mark.parametrize("incident", ["files", "senders"])
+@pytest.mark.parametrize("incident", ["files", "senders", "senders-kept"])
 def test_what_has_a_check_of_its_own_is_not_said_twice(home: SickHome, incident: str) -> None:
     home.fill(add_group, lambda tx: tell(tx, home, f"{incident}:{CHAT}"))
 
