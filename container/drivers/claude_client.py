@@ -1,4 +1,4 @@
-"""The one door to the Claude Agent SDK: its messages become values of ours, and nothing else knows it.
+"""The one module that knows the Claude Agent SDK: its messages become values of ours.
 
 The package is large and slow to import, so it is imported when the first program starts, from the agent
 programs' directory before what else is installed. Source: agents.md section 4.

@@ -11,7 +11,7 @@ from orchestrator.app.house import open_house
 from orchestrator.app.parts import Replacements
 from orchestrator.app.starting import start_activities
 from orchestrator.commands.groups.first_start import give_shared_texts, register_main
-from orchestrator.commands.hearing.said_words import do_left_words
+from orchestrator.commands.hearing.words_kept import do_left_words
 from orchestrator.engine.activities import Activities
 from orchestrator.engine.event_feed import EventFeed
 from orchestrator.engine.outbox_sender import OutboxSender

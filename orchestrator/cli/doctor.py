@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.cli.agent_checks import agent_findings
-from orchestrator.cli.alert_checks import check_alerts, check_voice
 from orchestrator.cli.channel_checks import check_whatsapp
 from orchestrator.cli.container_checks import docker_findings
 from orchestrator.cli.door_checks import check_doors, check_keys
 from orchestrator.cli.findings import Finding, Health, Patient, broken, doubtful, well
 from orchestrator.cli.home import unknown_language
+from orchestrator.cli.own_program_checks import check_alerts, check_voice
 from orchestrator.cli.place_checks import (
     check_directories,
     check_disk,

@@ -16,7 +16,7 @@ from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.host_system import bwrap_programs, is_switch_off, why_not_startable
 from orchestrator.runners.image import build_image, own_image, programs_now
 from orchestrator.runners.image_pruning import PRUNE, other_images
-from orchestrator.runners.programs import choose_interpreter
+from orchestrator.runners.runner_files import choose_interpreter
 
 DEFAULT_BASE: Final = "dovecote-base:bookworm"
 

@@ -22,7 +22,7 @@ from orchestrator.contracts.errors import DovecoteError
 from orchestrator.contracts.ids import AgentId, GroupFolder
 from orchestrator.contracts.records.egress import EGRESS_SOCKET, EgressPolicy, ProviderCall, Secret
 from orchestrator.contracts.records.providers import AuthMode, Provider, ProviderApi
-from orchestrator.core.agents.credentials import how_to_set
+from orchestrator.core.agents.credential_advice import how_to_set
 from orchestrator.core.text_cleaning import clean_text
 from orchestrator.egress.proxy import opened_egress
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from orchestrator.commands.standing import StatusReport
 from orchestrator.contracts.records.groups import Group
-from orchestrator.contracts.records.standing import Backlog, Heard, Standing
+from orchestrator.contracts.records.standing import Backlog, LastHeard, Standing
 from orchestrator.contracts.wire.agent_words import stand_of
 from orchestrator.core.chat.bounds import Bound, met_bound
 from orchestrator.core.incidents import in_words
@@ -50,7 +50,7 @@ def age(since: datetime, now: datetime) -> str:
     return f"{timedelta(seconds=seconds).days} days"
 
 
-def heard_in_words(kinds: Sequence[Heard], now: datetime) -> str:
+def heard_in_words(kinds: Sequence[LastHeard], now: datetime) -> str:
     """When a channel was heard last, by kind of chat."""
     last = {each.is_group: each.last_at for each in kinds}
     words = [

@@ -20,13 +20,13 @@ from orchestrator.commands.spawning.workspaces import (
     reject_workspace,
     remove_workspace,
 )
-from orchestrator.contracts.callers import ApiCaller, Caller, OperatorCaller
+from orchestrator.contracts.callers import AnyCaller, OperatorCaller
 from orchestrator.core.text_cleaning import clean_text
 
 Object = Mapping[str, Any]
 Word = Literal["approve", "reject", "remove"]
 _ROUTE: Final = "/api/v1/workspaces"
-_Change = Callable[[Services, Caller | ApiCaller, str], Awaitable[Object]]
+_Change = Callable[[Services, AnyCaller, str], Awaitable[Object]]
 _CHANGES: Final[Mapping[Word, _Change]] = {
     "approve": approve_workspace,
     "reject": reject_workspace,

@@ -19,7 +19,7 @@ class OperatorCaller:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentCaller:
-    """An agent, known by the box its request lay in, or by the output of its own process."""
+    """An agent, known by the box its request lay in, the output of its own process, or its session token."""
 
     agent_id: AgentId
     box: BoxName
@@ -49,5 +49,8 @@ class KeyCaller:
 
 
 Caller = HostCaller | OperatorCaller | AgentCaller
-ApiCaller = OperatorCaller | KeyCaller | AgentCaller
+"""Whose request a command does, by the table of `core.authority`."""
+AnyCaller = Caller | KeyCaller
+"""Who may ask for an operation on agents: a program outside, too, as far as its scopes go."""
+BearerCaller = OperatorCaller | AgentCaller | KeyCaller
 """Who may stand behind the bearer of a request over HTTP."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from orchestrator.commands.hearing.said_words import is_to_be_stopped
+from orchestrator.commands.hearing.words_kept import is_to_be_stopped
 from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import StartFailed, Unavailable
 from orchestrator.contracts.records.agents import Agent, AgentStatus

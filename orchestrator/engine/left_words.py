@@ -5,7 +5,7 @@ from typing import Final
 
 import structlog
 
-from orchestrator.commands.hearing.said_words import do_left_words
+from orchestrator.commands.hearing.words_kept import do_left_words
 from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import Unavailable
 

@@ -13,7 +13,7 @@ from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.wire.container_io import AgentLog, Progress
 from orchestrator.engine.persistence import persist
-from orchestrator.store.heard_lines import count_lines
+from orchestrator.store.line_counts import count_lines
 from orchestrator.store.transaction import Transaction
 
 Line = tuple[LogLevel, str]
@@ -25,7 +25,7 @@ _TOO_MANY: Final = (
 )
 
 
-class _Heard:
+class _LineCount:
     """How many lines of one stream this process has read. before: so many an earlier one had heard."""
 
     def __init__(self, agent_id: AgentId, *, before: int, is_error: bool) -> None:
@@ -65,8 +65,8 @@ class LogEvents:
         self._per_minute = services.settings.events.log_lines_per_minute
         self._minute_began_s = services.clock.monotonic()
         self._lines = 0
-        self._output = _Heard(agent.agent_id, before=agent.lines, is_error=False)
-        self._errors = _Heard(agent.agent_id, before=agent.error_lines, is_error=True)
+        self._output = _LineCount(agent.agent_id, before=agent.lines, is_error=False)
+        self._errors = _LineCount(agent.agent_id, before=agent.error_lines, is_error=True)
 
     async def note_lines(self, texts: Sequence[str]) -> list[str]:
         """Lines of which nobody said how grave they are. Returns those that no earlier process heard."""
@@ -107,12 +107,12 @@ class LogEvents:
         """Store how much of standard output was heard, also of what became no event."""
         await self._keep(self._output)
 
-    async def _keep(self, heard: _Heard) -> None:
-        if not heard.is_kept:
-            await persist(self._services, heard.keep)
-            heard.kept()
+    async def _keep(self, count: _LineCount) -> None:
+        if not count.is_kept:
+            await persist(self._services, count.keep)
+            count.kept()
 
-    async def _note(self, lines: Sequence[Line], heard: _Heard) -> None:
+    async def _note(self, lines: Sequence[Line], count: _LineCount) -> None:
         kept = [each for line in lines for each in self._within_rate(line)]
         if not kept:
             return
@@ -121,10 +121,10 @@ class LogEvents:
         def body(tx: Transaction) -> None:
             for level, text in kept:
                 note_said(tx, agent, text, at=at, level=level)
-            heard.keep(tx)
+            count.keep(tx)
 
         await persist(self._services, body)
-        heard.kept()
+        count.kept()
 
     def _within_rate(self, line: Line) -> Sequence[Line]:
         """The line; once, when there are too many, a word about that; then nothing while there are."""

@@ -5,7 +5,7 @@ from typing import Final
 
 import structlog
 
-from orchestrator.commands.programs import ProgramFailed, feed_program
+from orchestrator.commands.own_programs import ProgramFailed, feed_program
 from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import Unavailable
 from orchestrator.contracts.seams import Topic

@@ -6,7 +6,7 @@ from typing import Final
 
 import structlog
 
-from orchestrator.commands.hearing.said_words import bury_left
+from orchestrator.commands.hearing.words_kept import bury_left
 from orchestrator.commands.running.remains import Remains
 from orchestrator.commands.saying.delivery import mark_in_flight_unknown
 from orchestrator.commands.services import Services

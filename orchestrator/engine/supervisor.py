@@ -93,7 +93,7 @@ class Supervisor:
         sight = await services.db.run(self._see)
         await self._give_up_lost(sight.live)
         self._set_clocks(sight)
-        self._take_down(sight.stopping, tasks)
+        self._stop_untold(sight.stopping, tasks)
         for spawn, reply in sight.replies:
             await self._tell(spawn, reply)
         for orphan in sight.orphans:
@@ -163,7 +163,7 @@ class Supervisor:
     def _bury_lost(self, tx: Transaction, *, agent_id: AgentId, at: datetime) -> None:
         bury(tx, self._services, agent_id, LOST, at=at)
 
-    def _take_down(self, stopping: Sequence[Agent], tasks: asyncio.TaskGroup) -> None:
+    def _stop_untold(self, stopping: Sequence[Agent], tasks: asyncio.TaskGroup) -> None:
         """Those whose records say that they are to stop, and whom nobody has told: the deepest first."""
         wanted = [each for each in stopping if each.agent_id not in self._asked and self._is_untold(each)]
         if wanted:

@@ -18,7 +18,7 @@ from orchestrator.contracts.records.egress import FORWARDER_PORT, EgressPolicy, 
 from orchestrator.contracts.records.launch import GITHUB_FILE, TOKEN_FILE
 from orchestrator.contracts.records.providers import AuthMode, CredentialSlot
 from orchestrator.contracts.wire.tools import SPAWN_TOOLS
-from orchestrator.core.agents.credentials import how_to_set
+from orchestrator.core.agents.credential_advice import how_to_set
 from orchestrator.store.token_files import token_directory as token_directory_of
 from orchestrator.store.token_files import write_token
 

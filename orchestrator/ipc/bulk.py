@@ -11,8 +11,8 @@ from typing import Final
 
 from orchestrator.contracts.seams import Clock
 from orchestrator.core.batch_size import LEAST, Pace
-from orchestrator.ipc.desk import Desk
-from orchestrator.ipc.outcome import Conclusion
+from orchestrator.ipc.conclusions import Conclusion
+from orchestrator.ipc.file_worker import FileWorker
 from orchestrator.ipc.reading import Candidate, Item
 from orchestrator.ipc.submitter import Submitter
 from orchestrator.ipc.taking import Taker
@@ -29,14 +29,14 @@ class Bulk:
     def __init__(
         self,
         *,
-        desk: Desk,
+        worker: FileWorker,
         taker: Taker,
         submitter: Submitter,
         put_beside: Callable[[Sequence[Item]], Sequence[Item]],
         on_progress: Callable[[], None],
         clock: Clock,
     ) -> None:
-        self._desk = desk
+        self._worker = worker
         self._taker = taker
         self._submitter = submitter
         self._put_beside = put_beside
@@ -67,7 +67,7 @@ class Bulk:
         for each in candidates:
             each.lane.set_under_way(*each.place)
         if self._under_way:
-            self._desk.want_clerk()
+            self._worker.want_clerk()
         self.has_room = False
         self._under_way += 1
         self._is_settled.clear()
@@ -87,7 +87,7 @@ class Bulk:
             async with self._ends:
                 await self._submitter.end(conclusions, are_many=True)
         if self._under_way == 1:
-            await self._desk.say_calm()
+            await self._worker.say_calm()
 
     async def _do(self, items: Sequence[Item]) -> list[Conclusion]:
         began = self._clock.monotonic()

@@ -12,7 +12,7 @@ import sys
 from typing import Final
 
 from orchestrator.ipc.clerk_line import Job, LineEnded, receive_job, send_files, send_outcomes
-from orchestrator.ipc.paperwork import Fate, Outcome, ReplyFile, read, take_out, write_reply, write_reply_into
+from orchestrator.ipc.file_work import Fate, Outcome, ReplyFile, read, take_out, write_reply, write_reply_into
 from orchestrator.ipc.removals import Removals
 
 READY: Final = b"r"

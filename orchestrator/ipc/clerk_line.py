@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from orchestrator.contracts.wire.boxes import REPLIES
 from orchestrator.ipc.box_files import BoxFiles
-from orchestrator.ipc.paperwork import Fate, NamedFile, Outcome, ReplyFile, RequestFile, Unread, WhyNot
+from orchestrator.ipc.file_work import Fate, NamedFile, Outcome, ReplyFile, RequestFile, Unread, WhyNot
 from orchestrator.store.entry import FileMark, ReadFile
 from orchestrator.store.safe_dir import SafeDir
 

@@ -8,7 +8,7 @@ from typing import Final, Self, TypeVar
 
 from orchestrator.ipc.clerk import CALM_MS, READY
 from orchestrator.ipc.clerk_line import Job, LineEnded, receive_files, receive_outcomes, send_job
-from orchestrator.ipc.paperwork import Outcome, Unread
+from orchestrator.ipc.file_work import Outcome, Unread
 from orchestrator.store.entry import ReadFile
 
 T = TypeVar("T")

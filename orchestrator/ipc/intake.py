@@ -21,7 +21,7 @@ from orchestrator.core.batch_size import LEAST, batch_size
 from orchestrator.ipc.box import Box
 from orchestrator.ipc.bulk import Bulk
 from orchestrator.ipc.choosing import ALL_DIRECTORIES, FEW, MAX_QUICK, choose, quick_ones
-from orchestrator.ipc.desk import Desk
+from orchestrator.ipc.file_worker import FileWorker
 from orchestrator.ipc.hints import Place
 from orchestrator.ipc.lane import IntakeLimits, Lane
 from orchestrator.ipc.parse import FileRefusal, ParsedRequest
@@ -70,11 +70,11 @@ class Intake:
         self._news = asyncio.Event()
         self._heard_of: set[BoxName] = set()
         self._calm_since: float | None = None
-        self._desk = Desk(executor)
-        self._taker = Taker(desk=self._desk, executor=executor, clock=services.clock)
-        self._submitter = Submitter(services, desk=self._desk, quarantine=quarantine, executor=executor)
+        self._worker = FileWorker(executor)
+        self._taker = Taker(worker=self._worker, executor=executor, clock=services.clock)
+        self._submitter = Submitter(services, worker=self._worker, quarantine=quarantine, executor=executor)
         self._bulk = Bulk(
-            desk=self._desk,
+            worker=self._worker,
             taker=self._taker,
             submitter=self._submitter,
             put_beside=self._put_beside,
@@ -155,7 +155,7 @@ class Intake:
 
     async def end(self) -> None:
         """Give back what it holds beside lanes. `run` has ended."""
-        await self._desk.send_clerk_home()
+        await self._worker.send_clerk_home()
 
     async def take_from(self, lane: Lane, *, only: frozenset[str]) -> frozenset[tuple[str, str]]:
         """One batch of one box; the directories and names that still wait there."""
@@ -226,14 +226,14 @@ class Intake:
             if self._submitter.has_gone:
                 self._calm_since = now = self._clock.monotonic()  # the store is away: once more in a while
         if now >= self._calm_since + self._limits.clerk_stays_s:
-            await self._desk.send_clerk_home()
+            await self._worker.send_clerk_home()
 
     def _next_use_of_calm(self) -> list[float]:
         """When there is more to do in the calm; monotonic seconds."""
         if self._calm_since is None:
             return []
         waits = [_FORGET_AFTER_S] if self._submitter.has_gone else []
-        waits += [self._limits.clerk_stays_s] if self._desk.clerk is not None else []
+        waits += [self._limits.clerk_stays_s] if self._worker.clerk is not None else []
         return [self._calm_since + wait_s for wait_s in waits]
 
     async def _wait_for_news(self) -> None:

@@ -8,8 +8,8 @@ from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.errors import ErrorCode
 from orchestrator.contracts.ids import is_file_name
 from orchestrator.ipc.box_files import REQUEST_SUFFIX
+from orchestrator.ipc.file_work import NamedFile, Unread, WhyNot, read
 from orchestrator.ipc.lane import Lane
-from orchestrator.ipc.paperwork import NamedFile, Unread, WhyNot, read
 from orchestrator.ipc.parse import MAX_REQUEST_BYTES, FileRefusal, ParsedRequest, parse_request
 from orchestrator.store.entry import ReadFile
 from orchestrator.store.requests import RequestKey

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from orchestrator.ipc.box_files import BoxFiles
-from orchestrator.ipc.paperwork import RequestFile, remove_taken
+from orchestrator.ipc.file_work import RequestFile, remove_taken
 from orchestrator.store.entry import FileMark
 
 MAX_WAITING: Final = 20_000

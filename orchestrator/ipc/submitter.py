@@ -18,9 +18,9 @@ from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import Unavailable
 from orchestrator.contracts.ids import BoxName
 from orchestrator.contracts.wire.replies import Reply
-from orchestrator.ipc.desk import Desk
-from orchestrator.ipc.ending import Ending
-from orchestrator.ipc.outcome import Conclusion, failed, refused
+from orchestrator.ipc.answering import Answering
+from orchestrator.ipc.conclusions import Conclusion, failed, refused
+from orchestrator.ipc.file_worker import FileWorker
 from orchestrator.ipc.parse import FileRefusal, ParsedRequest
 from orchestrator.ipc.quarantine import Quarantine
 from orchestrator.ipc.reading import Item
@@ -35,9 +35,11 @@ _HELD_S: Final = 1.0
 class Submitter:
     """Deals with what was read. Effects of one box do not overlap: the caller sees to it."""
 
-    def __init__(self, services: Services, *, desk: Desk, quarantine: Quarantine, executor: Executor) -> None:
+    def __init__(
+        self, services: Services, *, worker: FileWorker, quarantine: Quarantine, executor: Executor
+    ) -> None:
         self._services = services
-        self._ending = Ending(services, desk=desk, quarantine=quarantine, executor=executor)
+        self._answering = Answering(services, worker=worker, quarantine=quarantine, executor=executor)
         self._on_way_out: Counter[BoxName] = Counter()
         self._gone: list[RequestKey] = []
 
@@ -55,10 +57,13 @@ class Submitter:
         return conclusions
 
     async def end(self, conclusions: Sequence[Conclusion], *, are_many: bool) -> None:
-        """Answer and remove; what the disk cannot take stays and is met again. are_many: as of `Desk.do`."""
+        """Answer and remove; what the disk cannot take stays and is met again.
+
+        are_many: as of `FileWorker.do`.
+        """
         if not conclusions:
             return
-        gone = await self._ending.end(conclusions, are_many=are_many)
+        gone = await self._answering.end(conclusions, are_many=are_many)
         self._on_way_out -= Counter(key.box for key in _keys(conclusions))
         self._gone += _keys(gone)
 

@@ -9,9 +9,9 @@ import structlog
 
 from orchestrator.contracts.seams import Clock
 from orchestrator.ipc.box import Listing
-from orchestrator.ipc.desk import Desk
+from orchestrator.ipc.file_work import Unread, WhyNot
+from orchestrator.ipc.file_worker import FileWorker
 from orchestrator.ipc.lane import Lane
-from orchestrator.ipc.paperwork import Unread, WhyNot
 from orchestrator.ipc.parse import FileRefusal
 from orchestrator.ipc.reading import Candidate, Item, NotNow, judge, read_candidate
 from orchestrator.ipc.threads import in_thread
@@ -28,8 +28,8 @@ _NOTHING: Final = Listing(requests=[], directories=[], is_over=False)
 class Taker:
     """Reads for all boxes."""
 
-    def __init__(self, *, desk: Desk, executor: Executor, clock: Clock) -> None:
-        self._desk = desk
+    def __init__(self, *, worker: FileWorker, executor: Executor, clock: Clock) -> None:
+        self._worker = worker
         self._executor = executor
         self._clock = clock
 
@@ -40,12 +40,12 @@ class Taker:
     async def read(self, candidates: Sequence[Candidate], *, are_many: bool) -> list[Item]:
         """What may be dealt with of these; the others are looked at again later, or are gone.
 
-        are_many: as of `Desk.do`.
+        are_many: as of `FileWorker.do`.
         """
         if not candidates:
             return []
         now = self._clock.monotonic()
-        files = await self._desk.read([each.named for each in candidates]) if are_many else None
+        files = await self._worker.read([each.named for each in candidates]) if are_many else None
         found = await in_thread(self._executor, partial(_found, candidates, files))
         items: list[Item] = []
         for each in found:

@@ -17,7 +17,7 @@ from typing import Any, Final
 from orchestrator.contracts.errors import ErrorCode, Unavailable
 from orchestrator.runners.agent_programs import PARTS, Part, parts_of, programs_in
 from orchestrator.runners.program_fetch import fetch_part
-from orchestrator.runners.programs import Interpreter, compile_library, stamp_of
+from orchestrator.runners.runner_files import Interpreter, compile_library, stamp_of
 from orchestrator.runners.tool_packages import MinorVersion, version_of
 
 CURRENT: Final = "agents"

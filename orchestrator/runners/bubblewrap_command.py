@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from orchestrator.contracts.records.launch import AGENTS_TARGET, PROGRAMS_TARGET, TOOLS_TARGET, LaunchPlan
-from orchestrator.runners.programs import INNER_ID, PYTHON_TARGET, Interpreter, Programs
+from orchestrator.runners.runner_files import INNER_ID, PYTHON_TARGET, Interpreter, Programs
 
 # The first program of the agent's user has to give up root's last three capabilities itself.
 _STEP_DOWN: Final = (

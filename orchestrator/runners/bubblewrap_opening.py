@@ -32,7 +32,7 @@ from orchestrator.runners.cgroup import PREFIX, Cgroup, Parents
 from orchestrator.runners.child import adopt, listen_on, start_process
 from orchestrator.runners.memory_watch import MemoryWatch
 from orchestrator.runners.mount_check import OpenMount
-from orchestrator.runners.programs import Interpreter, Programs
+from orchestrator.runners.runner_files import Interpreter, Programs
 
 LABEL: Final = "bwrap:dovecote"
 """Begins the first command word of every sandbox; the instance and the agent follow."""

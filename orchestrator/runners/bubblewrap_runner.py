@@ -22,7 +22,7 @@ from orchestrator.runners.bubblewrap_handle import BubblewrapHandle
 from orchestrator.runners.bubblewrap_opening import LABEL, Equipment, open_sandbox
 from orchestrator.runners.model_programs import model_programs
 from orchestrator.runners.procfs import ProcessKey
-from orchestrator.runners.programs import INNER_ID, choose_interpreter, ensure_programs
+from orchestrator.runners.runner_files import INNER_ID, choose_interpreter, ensure_programs
 from orchestrator.runners.user_namespace import make_user_namespace
 
 _SEARCHED: Final = (f"{AGENTS_TARGET}/bin", *SEARCH_PATH.split(":"))

@@ -25,7 +25,7 @@ from orchestrator.runners.agent_directory import (
 )
 from orchestrator.runners.agent_programs import parts_of, programs_in
 from orchestrator.runners.docker_engine import Engine
-from orchestrator.runners.programs import OLDEST_PYTHON, program_files, stamp_of, write_tree
+from orchestrator.runners.runner_files import OLDEST_PYTHON, program_files, stamp_of, write_tree
 from orchestrator.runners.tool_packages import (
     LOCK,
     VERSION_CODE,

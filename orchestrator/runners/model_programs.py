@@ -7,7 +7,7 @@ import structlog
 from orchestrator.contracts.errors import StartFailed, Unavailable
 from orchestrator.runners.agent_directory import AgentDirectory, current_agents, install_agents
 from orchestrator.runners.agent_programs import OFFERED, how_to_install, is_complete
-from orchestrator.runners.programs import Interpreter
+from orchestrator.runners.runner_files import Interpreter
 from orchestrator.runners.tool_packages import MinorVersion, ensure_tool_packages, version_of
 
 _log = structlog.get_logger(__name__)

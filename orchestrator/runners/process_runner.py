@@ -21,7 +21,7 @@ from orchestrator.runners import lifeline, procfs
 from orchestrator.runners.child import SideChannel, adopt, start_process
 from orchestrator.runners.model_programs import model_programs
 from orchestrator.runners.process_handle import ProcessHandle, keys_in
-from orchestrator.runners.programs import Interpreter, Programs, choose_interpreter, ensure_programs
+from orchestrator.runners.runner_files import Interpreter, Programs, choose_interpreter, ensure_programs
 
 LABEL: Final = "dovecote-lifeline"
 """Begins one command word of every lifeline; the instance and the agent follow."""

@@ -8,7 +8,7 @@ from typing import Final
 
 from orchestrator.contracts.errors import Unavailable
 from orchestrator.runners.agent_directory import CURRENT
-from orchestrator.runners.programs import choose_interpreter, programs_place
+from orchestrator.runners.runner_files import choose_interpreter, programs_place
 from orchestrator.runners.tool_packages import tools_place
 
 _MADE_HERE: Final = re.compile(r"(tools-|agents-)?[0-9a-f]{16}")

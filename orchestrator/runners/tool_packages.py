@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from orchestrator.contracts.errors import ErrorCode, Unavailable
-from orchestrator.runners.programs import Interpreter, compile_library, open_to_all
+from orchestrator.runners.runner_files import Interpreter, compile_library, open_to_all
 
 MinorVersion: TypeAlias = tuple[int, int]
 """A Python's major and minor number: compiled packages fit one of them."""

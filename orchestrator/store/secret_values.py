@@ -11,7 +11,7 @@ from pathlib import Path
 from orchestrator.contracts.errors import NotFound, Unavailable
 from orchestrator.contracts.records.egress import Secret
 from orchestrator.contracts.secret_names import secret_name, variable_of
-from orchestrator.store.keyring_door import Keyring, KeyringDoor, system_keyring
+from orchestrator.store.keyring_entries import Keyring, KeyringEntries, system_keyring
 from orchestrator.store.secret_files import Keeping, KnownSecret, SecretFiles
 
 
@@ -86,11 +86,11 @@ class SecretKeeper:
         keeping, text = found
         return text if keeping is Keeping.FILE else self._need_door(name).get(name)
 
-    def _door(self) -> KeyringDoor | None:
+    def _door(self) -> KeyringEntries | None:
         keyring = self._find_keyring()
-        return None if keyring is None else KeyringDoor(keyring, f"dovecote {self._directory}")
+        return None if keyring is None else KeyringEntries(keyring, f"dovecote {self._directory}")
 
-    def _need_door(self, name: str) -> KeyringDoor:
+    def _need_door(self, name: str) -> KeyringEntries:
         door = self._door()
         if door is None:
             raise Unavailable(

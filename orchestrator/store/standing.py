@@ -7,7 +7,7 @@ from typing import Final
 from orchestrator.contracts.ids import GroupFolder, Jid, TaskId
 from orchestrator.contracts.records.standing import (
     Backlog,
-    Heard,
+    LastHeard,
     OpenIncident,
     OutgoingTexts,
     Schedule,
@@ -179,8 +179,8 @@ def _backlog(row: sqlite3.Row | None) -> Backlog:
     )
 
 
-def _heard(row: sqlite3.Row) -> Heard:
-    return Heard(
+def _heard(row: sqlite3.Row) -> LastHeard:
+    return LastHeard(
         channel=row["channel"],
         is_group=bool(row["is_group"]),
         chats=row["chats"],

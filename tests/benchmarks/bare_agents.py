@@ -17,7 +17,7 @@ from orchestrator.contracts.wire.boxes import BOX_DIRECTORIES
 from orchestrator.core.agents.launch_plan import plan_launch
 from orchestrator.runners.host_system import bwrap_programs, read_host_system
 from orchestrator.runners.process_runner import host_path
-from orchestrator.runners.programs import Interpreter, choose_interpreter, ensure_programs
+from orchestrator.runners.runner_files import Interpreter, choose_interpreter, ensure_programs
 from tests.benchmarks.bench_channel import NOON
 from tests.support.agent_image import IMAGE
 

@@ -21,7 +21,7 @@ from orchestrator.commands.agents.event_views import (
 from orchestrator.commands.agents.overview import overview
 from orchestrator.commands.services import Services
 from orchestrator.commands.setup.api_keys import check_scope
-from orchestrator.contracts.callers import AgentCaller, ApiCaller
+from orchestrator.contracts.callers import AgentCaller, BearerCaller
 from orchestrator.contracts.errors import DovecoteError, ErrorCode
 from orchestrator.contracts.events import EventClass
 from orchestrator.contracts.ids import TreeId
@@ -35,13 +35,13 @@ BEARER_PROTOCOL: Final = "bearer"
 _GONE: Final = frozenset({ErrorCode.UNAUTHORIZED, ErrorCode.FORBIDDEN})
 
 
-def event_routes(services: Services, program_caller: Callable[..., Awaitable[ApiCaller]]) -> APIRouter:
+def event_routes(services: Services, program_caller: Callable[..., Awaitable[BearerCaller]]) -> APIRouter:
     """`/api/v1/events`. program_caller: the dependency that names the caller."""
     router = APIRouter(prefix="/api/v1/events", tags=["events"])
 
     @router.get("")
     async def get_events(
-        caller: Annotated[ApiCaller, Depends(program_caller)],
+        caller: Annotated[BearerCaller, Depends(program_caller)],
         tree: str | None = None,
         since: Annotated[int | None, Query(ge=0, le=2**62)] = None,
         count: Annotated[int, Query(ge=1, le=MAX_EVENTS)] = 500,
@@ -71,13 +71,13 @@ def event_routes(services: Services, program_caller: Callable[..., Awaitable[Api
     return router
 
 
-def overview_routes(services: Services, program_caller: Callable[..., Awaitable[ApiCaller]]) -> APIRouter:
+def overview_routes(services: Services, program_caller: Callable[..., Awaitable[BearerCaller]]) -> APIRouter:
     """`/api/v1/overview`: what `dovecote top` shows."""
     router = APIRouter(prefix="/api/v1/overview", tags=["agents"])
 
     @router.get("")
     async def get_overview(
-        caller: Annotated[ApiCaller, Depends(program_caller)],
+        caller: Annotated[BearerCaller, Depends(program_caller)],
         ended_within_s: Annotated[float, Query(ge=0, le=86_400)] = 600,
     ) -> list[Object]:
         """The live trees and those that ended lately, with what each agent is doing."""
@@ -88,7 +88,9 @@ def overview_routes(services: Services, program_caller: Callable[..., Awaitable[
 
 
 def event_sockets(
-    services: Services, live: LiveEvents, caller_of: Callable[[WebSocket, str | None], Awaitable[ApiCaller]]
+    services: Services,
+    live: LiveEvents,
+    caller_of: Callable[[WebSocket, str | None], Awaitable[BearerCaller]],
 ) -> list[WebSocketRoute]:
     """The WebSocket at `/` and `/ws`. caller_of: who opens it, by his `Authorization`; may raise."""
 
@@ -114,7 +116,7 @@ def event_sockets(
     return [WebSocketRoute(path, events) for path in EVENT_PATHS]
 
 
-def _check(caller: ApiCaller) -> None:
+def _check(caller: BearerCaller) -> None:
     """A program needs the right to read; what an agent sees is bounded by its own place."""
     if not isinstance(caller, AgentCaller):
         check_scope(caller, Scope.READ)

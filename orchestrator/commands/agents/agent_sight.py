@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from orchestrator.contracts.callers import AgentCaller, ApiCaller, Caller, KeyCaller
+from orchestrator.contracts.callers import AgentCaller, AnyCaller, KeyCaller
 from orchestrator.contracts.errors import ErrorCode, NotFound
 from orchestrator.contracts.ids import AgentId, TreeId
 from orchestrator.contracts.records.agents import Agent
@@ -16,7 +16,7 @@ _TOUCHES_ALL: Final = frozenset({Scope.MANAGE})
 _SEES_ALL: Final = frozenset({Scope.MANAGE, Scope.READ})
 
 
-def own_agent(tx: Transaction, caller: Caller | ApiCaller, agent_id: str) -> Agent:
+def own_agent(tx: Transaction, caller: AnyCaller, agent_id: str) -> Agent:
     """The agent, if the caller may touch it; a foreign and an absent one look the same. Raises NotFound.
 
     agent_id: or the id of a tree, for its root.
@@ -24,22 +24,22 @@ def own_agent(tx: Transaction, caller: Caller | ApiCaller, agent_id: str) -> Age
     return _found(tx, caller, agent_id, _TOUCHES_ALL)
 
 
-def seen_agent(tx: Transaction, caller: Caller | ApiCaller, agent_id: str) -> Agent:
+def seen_agent(tx: Transaction, caller: AnyCaller, agent_id: str) -> Agent:
     """The same, if the caller may see it."""
     return _found(tx, caller, agent_id, _SEES_ALL)
 
 
-def may_touch(tx: Transaction, caller: Caller | ApiCaller, agent: Agent) -> bool:
+def may_touch(tx: Transaction, caller: AnyCaller, agent: Agent) -> bool:
     """Whether the caller may stop this agent, and start others below it."""
     return _reaches(tx, caller, agent, _TOUCHES_ALL)
 
 
-def may_see(tx: Transaction, caller: Caller | ApiCaller, agent: Agent) -> bool:
+def may_see(tx: Transaction, caller: AnyCaller, agent: Agent) -> bool:
     """Whether the caller may know how this agent stands."""
     return _reaches(tx, caller, agent, _SEES_ALL)
 
 
-def those_seen(tx: Transaction, caller: Caller | ApiCaller, found: Sequence[Agent]) -> list[Agent]:
+def those_seen(tx: Transaction, caller: AnyCaller, found: Sequence[Agent]) -> list[Agent]:
     """Of these agents those that `may_see` says yes to, looked up at once."""
     if isinstance(caller, AgentCaller):
         below = {each.agent_id for each in lineage.subtree(tx, caller.agent_id)}
@@ -60,7 +60,7 @@ def is_below(tx: Transaction, agent: Agent, top: AgentId) -> bool:
     return any(each.agent_id == top for each in lineage.ancestors(tx, agent.agent_id))
 
 
-def how_to_see_agents(caller: Caller | ApiCaller) -> str:
+def how_to_see_agents(caller: AnyCaller) -> str:
     """What shows which agents there are, as the caller can ask for it."""
     return _LIST_THEM if isinstance(caller, AgentCaller) else _LIST_ALL
 
@@ -69,7 +69,7 @@ _LIST_THEM: Final = "Call get_agent_status without an id to see the agents that 
 _LIST_ALL: Final = "See which there are: dovecote agent list, or GET /api/v1/agents."
 
 
-def _found(tx: Transaction, caller: Caller | ApiCaller, agent_id: str, reach: Collection[Scope]) -> Agent:
+def _found(tx: Transaction, caller: AnyCaller, agent_id: str, reach: Collection[Scope]) -> Agent:
     agent = agents.get(tx, AgentId(agent_id)) or _root(tx, agent_id)
     if agent is None or not _reaches(tx, caller, agent, reach):
         raise NotFound(
@@ -86,7 +86,7 @@ def _root(tx: Transaction, tree_id: str) -> Agent | None:
     return None if tree is None else agents.get(tx, tree.root_agent_id)
 
 
-def _reaches(tx: Transaction, caller: Caller | ApiCaller, agent: Agent, reach: Collection[Scope]) -> bool:
+def _reaches(tx: Transaction, caller: AnyCaller, agent: Agent, reach: Collection[Scope]) -> bool:
     """reach: the scopes by which a program is not bound to what it started."""
     if isinstance(caller, AgentCaller):
         return is_below(tx, agent, caller.agent_id)

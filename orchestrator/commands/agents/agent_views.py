@@ -10,7 +10,7 @@ from orchestrator.commands.agents.event_views import utc_ms
 from orchestrator.commands.agents.event_writing import tasks_of
 from orchestrator.commands.command import Command, Context
 from orchestrator.commands.services import Services
-from orchestrator.contracts.callers import AgentCaller, ApiCaller, Caller, KeyCaller
+from orchestrator.contracts.callers import AgentCaller, AnyCaller, KeyCaller
 from orchestrator.contracts.errors import ErrorCode, NotFound
 from orchestrator.contracts.ids import AgentId, TreeId
 from orchestrator.contracts.records.agents import Agent, AgentKind, AgentStatus
@@ -48,7 +48,7 @@ class TreeView:
 
 
 async def agent_views(
-    services: Services, caller: Caller | ApiCaller, agent_id: str | None = None
+    services: Services, caller: AnyCaller, agent_id: str | None = None
 ) -> tuple[AgentView, ...]:
     """One agent with all of its output, or all that the caller may see with the beginning of theirs.
 
@@ -60,7 +60,7 @@ async def agent_views(
 
 async def tree_view(
     services: Services,
-    caller: Caller | ApiCaller,
+    caller: AnyCaller,
     *,
     tree_id: str | None = None,
     agent_id: str | None = None,
@@ -179,7 +179,7 @@ def document_status(status: AgentStatus) -> str:
 
 
 def _seen(
-    tx: Transaction, services: Services, caller: Caller | ApiCaller, agent_id: str | None
+    tx: Transaction, services: Services, caller: AnyCaller, agent_id: str | None
 ) -> tuple[AgentView, ...]:
     if agent_id is not None:
         agent = seen_agent(tx, caller, agent_id)
@@ -196,7 +196,7 @@ def _seen(
 def _tree_view(
     tx: Transaction,
     services: Services,
-    caller: Caller | ApiCaller,
+    caller: AnyCaller,
     *,
     tree_id: str | None = None,
     agent_id: str | None = None,

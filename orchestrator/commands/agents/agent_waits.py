@@ -8,7 +8,7 @@ from typing import Final
 from orchestrator.commands.agents.agent_sight import seen_agent
 from orchestrator.commands.agents.agent_views import agent_views
 from orchestrator.commands.services import Services
-from orchestrator.contracts.callers import AgentCaller, ApiCaller, Caller
+from orchestrator.contracts.callers import AgentCaller, AnyCaller
 from orchestrator.contracts.errors import Conflict, ErrorCode, Unavailable
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.agents import AgentStatus
@@ -26,7 +26,7 @@ _LIVE: Final = frozenset({*_NOT_READY, AgentStatus.RUNNING, AgentStatus.STOPPING
 
 async def wait_for_agent(
     services: Services,
-    caller: Caller | ApiCaller,
+    caller: AnyCaller,
     agent_id: AgentId,
     want: WaitFor,
     *,
@@ -68,7 +68,7 @@ async def _remembered(
 
 async def _held(
     services: Services,
-    caller: Caller | ApiCaller,
+    caller: AnyCaller,
     agent_id: AgentId,
     want: WaitFor,
     listener: Listener,

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from orchestrator.commands.services import Services
-from orchestrator.contracts.callers import AgentCaller, ApiCaller, Caller
+from orchestrator.contracts.callers import AgentCaller, AnyCaller
 from orchestrator.contracts.errors import ErrorCode, NotFound
 from orchestrator.contracts.events import EventClass, LoggedEvent
 from orchestrator.contracts.ids import AgentId, TreeId
@@ -69,7 +69,7 @@ class EventChoice:
 EVERY_EVENT: Final = EventChoice()
 
 
-async def sight_of(services: Services, caller: Caller | ApiCaller) -> EventSight:
+async def sight_of(services: Services, caller: AnyCaller) -> EventSight:
     """What the caller may see: an agent itself and what is below it, everybody else all. Raises NotFound."""
     if not isinstance(caller, AgentCaller):
         return ALL_EVENTS

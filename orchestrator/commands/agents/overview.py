@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from orchestrator.commands.agents.agent_views import agent_views, as_metadata, tree_list, with_agents
 from orchestrator.commands.services import Services
-from orchestrator.contracts.callers import ApiCaller
+from orchestrator.contracts.callers import BearerCaller
 from orchestrator.contracts.events import LoggedEvent
 from orchestrator.contracts.ids import AgentId, TreeId
 from orchestrator.contracts.records.spawns import AgentView, Tree
@@ -18,7 +18,7 @@ MAX_TREES: Final = 200
 _MAX_OUTPUT_CHARS: Final = 2_000
 
 
-async def overview(services: Services, caller: ApiCaller, *, ended_within_s: float) -> list[Object]:
+async def overview(services: Services, caller: BearerCaller, *, ended_within_s: float) -> list[Object]:
     """The live trees, and those that ended within that time, the newest first; each with its agents.
 
     An agent sees its own tree, from itself down.

@@ -6,8 +6,8 @@ from typing import Final
 
 import structlog
 
-from orchestrator.commands.hearing.operator_words import WORDS_WITHOUT_BOUND
 from orchestrator.commands.hearing.sender_rules import look_at_rules, note_look
+from orchestrator.commands.hearing.words import WORDS_WITHOUT_BOUND
 from orchestrator.commands.saying.contacts import in_known_chat
 from orchestrator.commands.saying.outgoing import queue_notice
 from orchestrator.commands.services import Services
@@ -69,7 +69,7 @@ def hear(
         return None
     if hearing is Hearing.CONTEXT_ONLY or message.is_context_only:
         return Heard(role=role, is_trigger=False, is_word=False, word=None)
-    word = _operator_word(group, message, role)
+    word = _word(group, message, role)
     if word is None and not wakes(group, message.text, quoted=message.quoted):
         return Heard(role=role, is_trigger=False, is_word=False, word=None)
     is_bounded = not group.is_main and (word is None or word.name not in WORDS_WITHOUT_BOUND)
@@ -135,7 +135,7 @@ def _role(
     return SenderRole.MEMBER
 
 
-def _operator_word(group: Group, message: InboundMessage, role: SenderRole) -> SlashWord | None:
+def _word(group: Group, message: InboundMessage, role: SenderRole) -> SlashWord | None:
     """The word that runs here and now. Whoever may trigger may say it; a bot may not."""
     if role is SenderRole.BOT:
         return None

@@ -11,9 +11,9 @@ from orchestrator.commands.hearing.inbound_files import take_back_unstored, with
 from orchestrator.commands.hearing.judging import hear
 from orchestrator.commands.hearing.late_files import take_late_files
 from orchestrator.commands.hearing.message_ids import with_own_id
-from orchestrator.commands.hearing.said_words import do_word
 from orchestrator.commands.hearing.sender_rules import look_at_rules
 from orchestrator.commands.hearing.transcripts import with_transcripts
+from orchestrator.commands.hearing.words_kept import do_word
 from orchestrator.commands.running.holds import tell_again
 from orchestrator.commands.saying.contacts import (
     in_known_chat,

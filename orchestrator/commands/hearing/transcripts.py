@@ -7,7 +7,7 @@ from typing import Final
 
 import structlog
 
-from orchestrator.commands.programs import ProgramFailed, output_of_program
+from orchestrator.commands.own_programs import ProgramFailed, output_of_program
 from orchestrator.commands.services import Services
 from orchestrator.contracts.records.messages import InboundMessage
 from orchestrator.contracts.wire.framing import MAX_TEXT_BYTES

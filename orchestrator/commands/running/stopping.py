@@ -15,7 +15,7 @@ from orchestrator.commands.running.burial import bury
 from orchestrator.commands.running.remains import Remains
 from orchestrator.commands.services import Services
 from orchestrator.commands.spawning.spawn_ends import end_tree, note_orphan
-from orchestrator.contracts.callers import AgentCaller, ApiCaller, Caller
+from orchestrator.contracts.callers import AgentCaller, AnyCaller
 from orchestrator.contracts.errors import InvalidRequest
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason
@@ -44,7 +44,7 @@ class Frozen:
 
 async def stop_cascade(
     services: Services,
-    caller: Caller | ApiCaller,
+    caller: AnyCaller,
     agent_id: AgentId,
     reason: StopReason = StopReason.MANUAL,
 ) -> CascadeOutcome:
@@ -84,7 +84,7 @@ def terminate_agent(tx: Transaction, context: Context, request: TerminateAgent) 
     }
 
 
-async def take_down(services: Services, result: Mapping[str, object]) -> None:
+async def stop_frozen(services: Services, result: Mapping[str, object]) -> None:
     """The second phase of `terminate_agent`, which its caller does not wait for."""
     stopping = result["stopping"]
     if isinstance(stopping, list) and stopping:
@@ -146,7 +146,7 @@ def freeze(
 def _freeze_for(
     tx: Transaction,
     services: Services,
-    caller: Caller | ApiCaller,
+    caller: AnyCaller,
     agent_id: AgentId,
     reason: StopReason,
     *,
@@ -215,7 +215,7 @@ COMMANDS: Final = (
         name="terminate_agent",
         target=_target,
         run=terminate_agent,
-        finish=take_down,
+        finish=stop_frozen,
     ),
 )
 """The requests of this area."""

@@ -12,7 +12,7 @@ from orchestrator.contracts.errors import InvalidSettings, Unavailable
 from orchestrator.contracts.records.definitions import Definition
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.providers import AuthMode, CredentialSlot
-from orchestrator.core.agents.credentials import how_to_set
+from orchestrator.core.agents.credential_advice import how_to_set
 from orchestrator.core.agents.definition import DRIVERS_WITHOUT_A_MODEL
 from orchestrator.core.agents.environment import is_sensitive
 from orchestrator.core.agents.faults import each_of

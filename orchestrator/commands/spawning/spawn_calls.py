@@ -12,7 +12,7 @@ from orchestrator.commands.agents.agent_waits import wait_for_agent
 from orchestrator.commands.services import Services
 from orchestrator.commands.spawning.spawn_replies import end_word
 from orchestrator.commands.spawning.spawning import spawn_for
-from orchestrator.contracts.callers import ApiCaller, Caller
+from orchestrator.contracts.callers import AnyCaller
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.spawns import AgentView, SpawnSpec, WaitFor
 
@@ -30,7 +30,7 @@ class SpawnCall:
 
 
 async def spawn_and_wait(
-    services: Services, caller: Caller | ApiCaller, spec: SpawnSpec, *, parent: AgentId | None = None
+    services: Services, caller: AnyCaller, spec: SpawnSpec, *, parent: AgentId | None = None
 ) -> SpawnCall:
     """Start an agent and stay until it is as `spec.wait` wants. Raises what `spawn_for` raises.
 

@@ -6,7 +6,7 @@ from orchestrator.commands.agents.agent_sight import how_to_see_agents
 from orchestrator.commands.command import Refusal
 from orchestrator.commands.services import Services
 from orchestrator.commands.spawning.spawn_wishes import PreparedSpawn
-from orchestrator.contracts.callers import ApiCaller, Caller
+from orchestrator.contracts.callers import AnyCaller
 from orchestrator.contracts.errors import KEPT_OF_BOXES, Conflict, ErrorCode, Forbidden, NotFound
 from orchestrator.contracts.events import (
     AuditEvent,
@@ -27,7 +27,7 @@ _WAIT_FOR_PARENT: Final = (
 )
 
 
-def parent_not_found(parent_id: AgentId, caller: Caller | ApiCaller) -> NotFound:
+def parent_not_found(parent_id: AgentId, caller: AnyCaller) -> NotFound:
     """The error for a parent that is not there, or that the caller may not know of."""
     return NotFound(
         f"There is no parent agent {parent_id[:_MAX_ID_CHARS]!r}.",

@@ -15,7 +15,7 @@ from orchestrator.commands.spawning.spawn_refusals import (
     workspace_not_allowed,
 )
 from orchestrator.commands.spawning.spawn_wishes import PreparedSpawn
-from orchestrator.contracts.callers import AgentCaller, ApiCaller, Caller
+from orchestrator.contracts.callers import AgentCaller, AnyCaller
 from orchestrator.contracts.errors import ErrorCode, Forbidden, InvalidRequest
 from orchestrator.contracts.records.agents import Agent, AgentStatus, SpawnPermissions
 from orchestrator.contracts.records.spawns import (
@@ -62,7 +62,7 @@ class Grant:
 
 
 def grant(
-    tx: Transaction, services: Services, caller: Caller | ApiCaller, prepared: PreparedSpawn, *, at: datetime
+    tx: Transaction, services: Services, caller: AnyCaller, prepared: PreparedSpawn, *, at: datetime
 ) -> Grant:
     """What it gets, if it may be started. Raises every refusal that a spawn can meet."""
     spec = prepared.spec
@@ -88,7 +88,7 @@ def grant(
     )
 
 
-def _live_parent(tx: Transaction, caller: Caller | ApiCaller, prepared: PreparedSpawn) -> Agent:
+def _live_parent(tx: Transaction, caller: AnyCaller, prepared: PreparedSpawn) -> Agent:
     assert prepared.parent_id is not None
     parent = agents.get(tx, prepared.parent_id)
     if parent is None or (isinstance(caller, AgentCaller) and not is_below(tx, parent, caller.agent_id)):
@@ -158,7 +158,7 @@ def _permissions(spec: SpawnSpec, parent: Agent | None) -> SpawnPermissions:
     )
 
 
-def _places(tx: Transaction, caller: Caller | ApiCaller, prepared: PreparedSpawn) -> SpawnPlaces:
+def _places(tx: Transaction, caller: AnyCaller, prepared: PreparedSpawn) -> SpawnPlaces:
     places = prepared.places
     if places is None:  # its parent came to be only after it was looked for
         assert prepared.parent_id is not None

@@ -28,7 +28,7 @@ from orchestrator.commands.spawning.spawn_wishes import (
     prepare_spawn,
     request_of,
 )
-from orchestrator.contracts.callers import AgentCaller, ApiCaller, Caller, KeyCaller, OperatorCaller
+from orchestrator.contracts.callers import AgentCaller, AnyCaller, KeyCaller, OperatorCaller
 from orchestrator.contracts.errors import (
     ConfirmationNeeded,
     DovecoteError,
@@ -91,7 +91,7 @@ def _hold(tx: Transaction, context: Context, prepared: PreparedSpawn, awaited: A
 
 async def spawn_for(
     services: Services,
-    caller: Caller | ApiCaller,
+    caller: AnyCaller,
     spec: SpawnSpec,
     *,
     parent: AgentId | None = None,
@@ -128,7 +128,7 @@ async def spawn_for(
 
 
 def _allowed(
-    tx: Transaction, context: Context, prepared: PreparedSpawn, caller: Caller | ApiCaller
+    tx: Transaction, context: Context, prepared: PreparedSpawn, caller: AnyCaller
 ) -> Mapping[str, object]:
     """caller: as its credential says, before it acts for the operator."""
     parent = None if prepared.parent_id is None else agents.get(tx, prepared.parent_id)
@@ -143,7 +143,7 @@ def _allowed(
     return answer
 
 
-def _context(tx: Transaction, services: Services, caller: Caller | ApiCaller, key: str) -> Context:
+def _context(tx: Transaction, services: Services, caller: AnyCaller, key: str) -> Context:
     """A program outside acts for the operator who gave it its key; whether it may spawn its scopes say."""
     rights = Rights.OPERATOR
     if isinstance(caller, AgentCaller):
@@ -152,7 +152,7 @@ def _context(tx: Transaction, services: Services, caller: Caller | ApiCaller, ke
     return Context(services=services, caller=asks, at=services.clock.now(), key=key, rights=rights)
 
 
-def _credential(caller: Caller | ApiCaller) -> str:
+def _credential(caller: AnyCaller) -> str:
     if isinstance(caller, AgentCaller):
         return agent_key(caller.agent_id)
     return key_credential(caller.name) if isinstance(caller, KeyCaller) else OPERATOR_KEY

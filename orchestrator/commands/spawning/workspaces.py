@@ -14,7 +14,7 @@ from orchestrator.commands.saying.operator_alerts import tell_operators
 from orchestrator.commands.services import Services
 from orchestrator.commands.setup.api_keys import check_scope
 from orchestrator.commands.spawning.spawn_places import settings_roots, why_no_workspace
-from orchestrator.contracts.callers import AgentCaller, ApiCaller, Caller, HostCaller, KeyCaller
+from orchestrator.contracts.callers import AgentCaller, AnyCaller, HostCaller, KeyCaller
 from orchestrator.contracts.errors import (
     DovecoteError,
     ErrorCode,
@@ -49,9 +49,7 @@ async def list_workspaces(services: Services) -> list[Mapping[str, object]]:
     return [*shown, *(_view(root) for root in known if root.path not in fixed)]
 
 
-async def propose_workspace(
-    services: Services, caller: Caller | ApiCaller, path: str
-) -> Mapping[str, object]:
+async def propose_workspace(services: Services, caller: AnyCaller, path: str) -> Mapping[str, object]:
     """Ask the operators that agents may be given a directory; asked twice is asked once.
 
     Raises InvalidRequest, Forbidden for what no agent is ever given, LimitExceeded.
@@ -82,9 +80,7 @@ async def propose_workspace(
     return _view(await services.db.run(body))
 
 
-async def approve_workspace(
-    services: Services, caller: Caller | ApiCaller, path: str
-) -> Mapping[str, object]:
+async def approve_workspace(services: Services, caller: AnyCaller, path: str) -> Mapping[str, object]:
     """Let agents be given a directory from now on, with all below it; one that nobody proposed, too.
 
     What the operator should know about it is its `warning`. Raises Forbidden, InvalidRequest.
@@ -102,7 +98,7 @@ async def approve_workspace(
     return view if doubt is None else {**view, "warning": f"{found} {doubt}."}
 
 
-async def reject_workspace(services: Services, caller: Caller | ApiCaller, path: str) -> Mapping[str, object]:
+async def reject_workspace(services: Services, caller: AnyCaller, path: str) -> Mapping[str, object]:
     """Let no agent be given a directory that was proposed or allowed. Raises Forbidden, NotFound."""
     _check_operator(caller)
     await _check_not_fixed(services, path)
@@ -111,7 +107,7 @@ async def reject_workspace(services: Services, caller: Caller | ApiCaller, path:
     return _view(moved)
 
 
-async def remove_workspace(services: Services, caller: Caller | ApiCaller, path: str) -> Mapping[str, object]:
+async def remove_workspace(services: Services, caller: AnyCaller, path: str) -> Mapping[str, object]:
     """Forget a directory, allowed or not. Raises Forbidden, NotFound."""
     _check_operator(caller)
     await _check_not_fixed(services, path)
@@ -169,7 +165,7 @@ async def _check_not_fixed(services: Services, path: str) -> None:
         )
 
 
-def _check_operator(caller: Caller | ApiCaller) -> None:
+def _check_operator(caller: AnyCaller) -> None:
     """A program that may manage acts for the operator."""
     if isinstance(caller, KeyCaller):
         check_scope(caller, Scope.MANAGE)
@@ -177,7 +173,7 @@ def _check_operator(caller: Caller | ApiCaller) -> None:
         allow(caller, "manage_workspaces", Target(chat_jid=None, group=None, is_registered=True))
 
 
-def _who(caller: Caller | ApiCaller) -> str:
+def _who(caller: AnyCaller) -> str:
     match caller:
         case AgentCaller():
             return f"agent {caller.agent_id}"

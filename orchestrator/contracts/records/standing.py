@@ -9,7 +9,7 @@ from orchestrator.contracts.records.groups import Group
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heard:
+class LastHeard:
     """The chats of one kind of one channel, and when the last message of any of them came."""
 
     channel: str
@@ -97,7 +97,7 @@ class Standing:
     at: datetime
     groups: tuple[Group, ...] = ()
     left: tuple[GroupFolder, ...] = ()
-    heard: tuple[Heard, ...] = ()
+    heard: tuple[LastHeard, ...] = ()
     waiting: Backlog = field(default_factory=Backlog)
     at_work: Backlog = field(default_factory=Backlog)
     turns: Backlog = field(default_factory=Backlog)

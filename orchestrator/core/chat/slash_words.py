@@ -7,7 +7,7 @@ from typing import Final
 from orchestrator.core.chat.trigger import Trigger, without_leading_blanks
 
 SLASH_WORDS: Final = ("status", "stop", "new", "tasks", "retry", "yes", "no", "answer", "help")
-"""Every word that is understood, without its slash. What each does: `commands.hearing.operator_words`."""
+"""Every word that is understood, without its slash. What each does: `commands.hearing.words`."""
 
 _SLASH_WORD: Final = re.compile(rf"/({'|'.join(SLASH_WORDS)})(?:\s+(.*))?", re.IGNORECASE | re.DOTALL)
 

@@ -13,7 +13,7 @@ from orchestrator.contracts.errors import StartFailed
 from orchestrator.contracts.records.launch import PROGRAMS_TARGET, LaunchPlan, Mount
 from orchestrator.contracts.seams import AgentHandle
 from orchestrator.runners.catalog import DescribedRunner
-from orchestrator.runners.programs import PYTHON_TARGET
+from orchestrator.runners.runner_files import PYTHON_TARGET
 from tests.agreement.runners.conftest import WALLED
 from tests.agreement.runners.stage import Stage, is_seen_from_here, read_line, run
 

@@ -12,7 +12,7 @@ from orchestrator.api.metrics_page import metrics_page
 from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.standing import (
     Backlog,
-    Heard,
+    LastHeard,
     OpenIncident,
     Schedule,
     Standing,
@@ -55,7 +55,7 @@ def as_text(standing: Standing, *, refused: int, troubles: Mapping[str, str]) ->
 def test_a_busy_moment_is_told_in_its_numbers() -> None:
     busy = replace(
         QUIET,
-        heard=(Heard(channel="whatsapp", is_group=True, chats=3, last_at=NOON - timedelta(hours=1)),),
+        heard=(LastHeard(channel="whatsapp", is_group=True, chats=3, last_at=NOON - timedelta(hours=1)),),
         waiting=Backlog(count=2, oldest_at=NOON - timedelta(seconds=90), chat=Jid("console:main")),
         agents={"running": 2, "starting": 1},
         schedule=Schedule(by_status={"active": 4}, late=7),
@@ -109,7 +109,7 @@ def test_each_metric_is_named_as_its_kind_asks_and_described_once() -> None:
 
 @given(st.text(), st.booleans())
 def test_whatever_a_channel_is_called_is_read_back(name: str, is_group: bool) -> None:
-    heard = Heard(channel=name, is_group=is_group, chats=1, last_at=NOON)
+    heard = LastHeard(channel=name, is_group=is_group, chats=1, last_at=NOON)
 
     told = parse(as_text(replace(QUIET, heard=(heard,)), refused=0, troubles={}))
 

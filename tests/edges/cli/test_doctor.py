@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.alert_checks import check_alerts, check_voice
 from orchestrator.cli.doctor import examine, without_doctor
 from orchestrator.cli.findings import Finding, Health, Patient
+from orchestrator.cli.own_program_checks import check_alerts, check_voice
 from orchestrator.cli.place_checks import check_directories, check_disk, check_lock, check_log
 from orchestrator.cli.store_checks import check_files, check_groups, check_senders, check_store
 from orchestrator.paths import Paths

@@ -10,7 +10,7 @@ from orchestrator.commands.execute import execute_request
 from orchestrator.commands.running.burial import bury
 from orchestrator.commands.running.remains import Remains
 from orchestrator.commands.spawning.spawning import spawn_for
-from orchestrator.contracts.callers import AgentCaller, ApiCaller, Caller, OperatorCaller, caller_of
+from orchestrator.contracts.callers import AgentCaller, AnyCaller, OperatorCaller, caller_of
 from orchestrator.contracts.errors import DovecoteError
 from orchestrator.contracts.ids import AgentId, GroupFolder, RequestId, TreeId, TurnId
 from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, ExitStatus, TurnOutcome
@@ -67,7 +67,7 @@ class SpawnBench:
         task: str = "count the doves",
         *,
         by: Agent | None = None,
-        caller: Caller | ApiCaller | None = None,
+        caller: AnyCaller | None = None,
         parent: AgentId | None = None,
         **fields: Any,
     ) -> Mapping[str, object]:

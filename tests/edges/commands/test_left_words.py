@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from orchestrator.app.parts import NoCheckpoints
-from orchestrator.commands.hearing.said_words import bury_left, do_left_words
+from orchestrator.commands.hearing.words_kept import bury_left, do_left_words
 from orchestrator.commands.running.remains import Remains
 from orchestrator.commands.saying.questions import ask
 from orchestrator.contracts.ids import GroupFolder, Jid, TurnId

@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.commands.groups.groups import NewGroup, add_group
 from orchestrator.commands.hearing.receiving import receive_message
-from orchestrator.commands.programs import ProgramFailed, output_of_program
+from orchestrator.commands.own_programs import ProgramFailed, output_of_program
 from orchestrator.contracts.callers import HostCaller
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.messages import InboundMessage, ReceivedFile

@@ -15,8 +15,7 @@ from orchestrator.contracts.wire.boxes import MESSAGES
 from orchestrator.ipc.box import Box
 from orchestrator.ipc.clerk_line import Job
 from orchestrator.ipc.clerk_process import ClerkLost, ClerkProcess
-from orchestrator.ipc.desk import Desk
-from orchestrator.ipc.paperwork import (
+from orchestrator.ipc.file_work import (
     Fate,
     NamedFile,
     ReplyFile,
@@ -26,6 +25,7 @@ from orchestrator.ipc.paperwork import (
     take_out,
     write_reply_into,
 )
+from orchestrator.ipc.file_worker import FileWorker
 from orchestrator.ipc.removals import MAX_WAITING_BYTES, Removals
 from orchestrator.store.entry import FileMark, ReadFile
 from orchestrator.store.safe_dir import SafeDir
@@ -247,21 +247,21 @@ async def test_what_a_killed_clerk_did_not_report_is_done_without_it_and_a_new_o
     named = NamedFile(files=box.files, directory=MESSAGES, name="1.json")
     request = _request(box, path, "1.json", b"text")
     with ThreadPoolExecutor(1) as executor:
-        desk = Desk(executor)
-        desk.want_clerk()
-        await desk.read([named])
-        await eventually(lambda: desk.clerk is not None and desk.clerk.is_ready())
-        assert desk.clerk is not None
-        killed = desk.clerk.pid
+        worker = FileWorker(executor)
+        worker.want_clerk()
+        await worker.read([named])
+        await eventually(lambda: worker.clerk is not None and worker.clerk.is_ready())
+        assert worker.clerk is not None
+        killed = worker.clerk.pid
         os.kill(killed, signal.SIGSTOP)  # it does not answer any more
         with capture_logs() as logs:
             async with asyncio.TaskGroup() as tasks:
-                outcome = tasks.create_task(desk.do(Job(requests=[request]), are_many=True))
+                outcome = tasks.create_task(worker.do(Job(requests=[request]), are_many=True))
                 await asyncio.sleep(0)
                 os.kill(killed, signal.SIGKILL)
-        await desk.read([named])
-        next_one = desk.clerk
-        await desk.send_clerk_home()
+        await worker.read([named])
+        next_one = worker.clerk
+        await worker.send_clerk_home()
 
     assert [each.fate for each in outcome.result()] == [Fate.DONE]
     assert os.listdir(path / MESSAGES) == []

@@ -38,7 +38,7 @@ from orchestrator.runners.image import (
 )
 from orchestrator.runners.model_programs import model_programs
 from orchestrator.runners.program_pruning import prune_programs
-from orchestrator.runners.programs import Interpreter, choose_interpreter, ensure_programs
+from orchestrator.runners.runner_files import Interpreter, choose_interpreter, ensure_programs
 from orchestrator.runners.tool_packages import OUR_VERSION
 
 OWN = Interpreter(inside=sys.executable, outside=sys.executable)

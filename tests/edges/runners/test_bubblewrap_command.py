@@ -14,7 +14,7 @@ from orchestrator.runners.bubblewrap_command import (
     HostSystem,
     bubblewrap_arguments,
 )
-from orchestrator.runners.programs import Interpreter, Programs
+from orchestrator.runners.runner_files import Interpreter, Programs
 
 PLAN: Final = LaunchPlan(
     agent_id=AgentId("agent-1"),

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.contracts.errors import Unavailable
-from orchestrator.runners.programs import (
+from orchestrator.runners.runner_files import (
     Interpreter,
     choose_interpreter,
     ensure_programs,

@@ -10,7 +10,7 @@ import pytest
 
 from orchestrator.contracts.errors import Unavailable
 from orchestrator.runners import tool_packages
-from orchestrator.runners.programs import Interpreter
+from orchestrator.runners.runner_files import Interpreter
 from orchestrator.runners.tool_packages import (
     OUR_VERSION,
     ensure_tool_packages,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from orchestrator.contracts.errors import DovecoteError, InvalidRequest, NotFound, Unavailable
 from orchestrator.contracts.secret_names import secret_name, secret_text
-from orchestrator.store.keyring_door import Keyring, KeyringDoor
+from orchestrator.store.keyring_entries import Keyring, KeyringEntries
 from orchestrator.store.secret_files import Keeping
 from orchestrator.store.secret_values import SecretKeeper
 
@@ -163,7 +163,7 @@ async def test_a_keyring_that_is_gone_is_said_and_is_not_the_same_as_no_secret(t
 
 def test_a_keyring_that_asks_somebody_who_never_comes_is_given_up() -> None:
     keyring = KeyringInMemory(locked=True)
-    door = KeyringDoor(keyring, "dovecote", within_s=0.05)
+    door = KeyringEntries(keyring, "dovecote", within_s=0.05)
 
     try:
         with pytest.raises(Unavailable, match="did not answer"):
@@ -173,12 +173,12 @@ def test_a_keyring_that_asks_somebody_who_never_comes_is_given_up() -> None:
 
 
 def test_a_keyring_that_fails_or_loses_what_it_took_is_said_without_the_value() -> None:
-    broken = KeyringDoor(KeyringInMemory(), "dovecote")
+    broken = KeyringEntries(KeyringInMemory(), "dovecote")
     with pytest.raises(Unavailable, match="KeyError"):
         broken.remove(NAME)
 
     with pytest.raises(Unavailable, match="did not keep") as raised:
-        KeyringDoor(KeyringInMemory(loses=True), "dovecote").put(NAME, VALUE)
+        KeyringEntries(KeyringInMemory(loses=True), "dovecote").put(NAME, VALUE)
 
     assert VALUE not in str(raised.value)
 

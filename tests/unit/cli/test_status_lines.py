@@ -11,7 +11,7 @@ from orchestrator.contracts.ids import GroupFolder, Jid, TaskId
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.standing import (
     Backlog,
-    Heard,
+    LastHeard,
     OpenIncident,
     OutgoingTexts,
     Schedule,
@@ -47,9 +47,9 @@ BUSY = Standing(
     at=NOON,
     groups=(MAIN, CLUB),
     heard=(
-        Heard(channel="console", is_group=False, chats=1, last_at=NOON - timedelta(minutes=5)),
-        Heard(channel="whatsapp", is_group=True, chats=2, last_at=NOON - timedelta(days=3)),
-        Heard(channel="whatsapp", is_group=False, chats=1, last_at=None),
+        LastHeard(channel="console", is_group=False, chats=1, last_at=NOON - timedelta(minutes=5)),
+        LastHeard(channel="whatsapp", is_group=True, chats=2, last_at=NOON - timedelta(days=3)),
+        LastHeard(channel="whatsapp", is_group=False, chats=1, last_at=None),
     ),
     waiting=Backlog(count=2, oldest_at=NOON - timedelta(minutes=90), chat=Jid("console:main")),
     at_work=Backlog(count=1, oldest_at=NOON, chat=Jid("console:main")),

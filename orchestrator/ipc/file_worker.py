@@ -10,7 +10,7 @@ import structlog
 
 from orchestrator.ipc.clerk_line import Job
 from orchestrator.ipc.clerk_process import ClerkLost, ClerkProcess
-from orchestrator.ipc.paperwork import NamedFile, Outcome, Unread, take_away, write_reply
+from orchestrator.ipc.file_work import NamedFile, Outcome, Unread, take_away, write_reply
 from orchestrator.ipc.threads import in_thread
 from orchestrator.store.entry import ReadFile
 
@@ -21,7 +21,7 @@ _MAX_LOST: Final = 3
 """After so many that were lost or did not start no more are tried: a thread does the same, slowly."""
 
 
-class Desk:
+class FileWorker:
     """The clerk has one job at a time; what is done in a thread does not wait for it."""
 
     def __init__(self, executor: Executor) -> None:

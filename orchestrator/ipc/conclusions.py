@@ -10,7 +10,7 @@ from orchestrator.contracts.errors import KEPT_OF_BOXES, ErrorCode
 from orchestrator.contracts.ids import RequestId
 from orchestrator.contracts.wire.codec import to_json
 from orchestrator.contracts.wire.replies import Reply, ReplyError
-from orchestrator.ipc.paperwork import ReplyFile, RequestFile
+from orchestrator.ipc.file_work import ReplyFile, RequestFile
 from orchestrator.ipc.parse import FileRefusal, ParsedRequest
 from orchestrator.ipc.quarantine import Evidence, Quarantine
 from orchestrator.ipc.reading import Item

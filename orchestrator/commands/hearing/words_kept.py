@@ -6,7 +6,7 @@ from typing import Final
 
 import structlog
 
-from orchestrator.commands.hearing.operator_words import is_by_operator, may_stop, run_operator_word
+from orchestrator.commands.hearing.words import is_by_operator, may_stop, run_word
 from orchestrator.commands.running.burial import bury
 from orchestrator.commands.running.remains import Remains
 from orchestrator.commands.saying.word_answers import answer_word
@@ -30,7 +30,7 @@ async def do_word(services: Services, word: SpokenWord) -> None:
     services.words_in_hand.add(word.seq)
     try:
         if await services.db.run(lambda tx: waiting_words.is_waiting(tx, word)):
-            await run_operator_word(services, word)
+            await run_word(services, word)
     except Unavailable as error:
         _log.warning("word.waits", seq=word.seq, chat=word.chat_jid, word=word.name, error=error.message)
     except Exception:  # whatever it is, it would meet every start again

@@ -10,9 +10,9 @@ import structlog
 
 from orchestrator.commands.services import Services
 from orchestrator.ipc.clerk_line import Job
-from orchestrator.ipc.desk import Desk
-from orchestrator.ipc.outcome import Conclusion, keep_evidence, put_away, reply_file, request_file
-from orchestrator.ipc.paperwork import Fate, Outcome
+from orchestrator.ipc.conclusions import Conclusion, keep_evidence, put_away, reply_file, request_file
+from orchestrator.ipc.file_work import Fate, Outcome
+from orchestrator.ipc.file_worker import FileWorker
 from orchestrator.ipc.quarantine import Quarantine
 from orchestrator.ipc.threads import in_thread
 
@@ -22,12 +22,14 @@ _HELD_S: Final = 1.0
 """A box whose request could not be ended waits so long: the disk is full or away."""
 
 
-class Ending:
+class Answering:
     """Ends batches."""
 
-    def __init__(self, services: Services, *, desk: Desk, quarantine: Quarantine, executor: Executor) -> None:
+    def __init__(
+        self, services: Services, *, worker: FileWorker, quarantine: Quarantine, executor: Executor
+    ) -> None:
         self._services = services
-        self._desk = desk
+        self._worker = worker
         self._quarantine = quarantine
         self._executor = executor
         self._keeping = asyncio.Lock()
@@ -35,7 +37,7 @@ class Ending:
     async def end(self, conclusions: Sequence[Conclusion], *, are_many: bool) -> list[Conclusion]:
         """Answer and remove. Those that are gone; the boxes of the others are met again in a while.
 
-        are_many: as of `Desk.do`.
+        are_many: as of `FileWorker.do`.
         """
         answered = await self._answer(conclusions, are_many=are_many)
         if any(conclusion.has_effect_row for conclusion in conclusions):
@@ -60,7 +62,7 @@ class Ending:
             async with self._keeping:
                 answered = await in_thread(self._executor, keep)
         asked, replies = _with(answered, reply_file)
-        outcomes = await self._desk.do(Job(replies=replies), are_many=are_many)
+        outcomes = await self._worker.do(Job(replies=replies), are_many=are_many)
         failed = set[int]()
         for conclusion, outcome in zip(asked, outcomes, strict=True):
             if outcome.fate is not Fate.DONE:
@@ -73,7 +75,7 @@ class Ending:
     async def _take_away(self, conclusions: Sequence[Conclusion], *, are_many: bool) -> list[Conclusion]:
         """Those that are gone; the others are met again, and known by their keys."""
         asked, requests = _with(conclusions, request_file)
-        outcomes = await self._desk.do(Job(requests=requests), are_many=are_many)
+        outcomes = await self._worker.do(Job(requests=requests), are_many=are_many)
         gone = [
             conclusion
             for conclusion, outcome in zip(asked, outcomes, strict=True)

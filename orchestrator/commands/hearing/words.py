@@ -34,7 +34,7 @@ _SAID_OF_A_STOP: Final = {
 }
 
 
-async def run_operator_word(services: Services, word: SpokenWord) -> None:
+async def run_word(services: Services, word: SpokenWord) -> None:
     """Do what the word says and tell the chat; it waits no longer in the same step of the store."""
     if word.name == "retry":
         await _retry(services, word)

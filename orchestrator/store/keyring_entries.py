@@ -26,7 +26,7 @@ class Keyring(Protocol):
     def delete_password(self, service: str, name: str, /) -> None: ...
 
 
-class KeyringDoor:
+class KeyringEntries:
     """The entries of one installation. service: what the keyring files them under."""
 
     def __init__(self, keyring: Keyring, service: str, *, within_s: float = ANSWER_WITHIN_S) -> None:
