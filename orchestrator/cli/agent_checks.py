@@ -11,7 +11,7 @@ from dataclasses import replace
 from orchestrator.cli.findings import Finding, Patient, broken, doubtful, well
 from orchestrator.cli.runner_checks import InstalledPrograms, installed_programs
 from orchestrator.cli.store_checks import is_made, open_store
-from orchestrator.commands.setup.agent_checks import AgentView, Trouble, check_agent
+from orchestrator.commands.setup.definition_faults import AgentView, Trouble, check_agent
 from orchestrator.commands.setup.definitions import GLOBAL
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.launch import HOME_TARGET

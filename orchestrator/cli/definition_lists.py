@@ -13,7 +13,7 @@ from orchestrator.cli.groups import GroupDesk, at_desk
 from orchestrator.cli.home import Home, open_home
 from orchestrator.cli.labels import labelled
 from orchestrator.cli.table import columns
-from orchestrator.commands.setup.agent_checks import (
+from orchestrator.commands.setup.definition_faults import (
     AgentView,
     ProviderView,
     SlotView,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.commands.setup.agent_checks import check_agent, list_providers
+from orchestrator.commands.setup.definition_faults import check_agent, list_providers
 from orchestrator.commands.setup.definitions import definition_now, load_providers
 from orchestrator.contracts.errors import InvalidSettings
 from orchestrator.contracts.ids import GroupFolder, Jid
