@@ -16,7 +16,7 @@ ON CONFLICT (incident) DO UPDATE SET count = count + 1
 RETURNING count, opened_ms, told_ms
 """
 MARK_TOLD: Final = "UPDATE notices SET told_ms = :at_ms WHERE incident = :incident"
-TOLD_AT: Final = "SELECT told_ms, count FROM notices WHERE incident = :incident AND told_ms IS NOT NULL"
+TOLD_AT: Final = "SELECT told_ms, opened_ms FROM notices WHERE incident = :incident AND told_ms IS NOT NULL"
 OPENED: Final = "SELECT opened_ms FROM notices WHERE incident = :incident"
 OPENED_AFTER: Final = """
 SELECT incident, opened_ms, count FROM notices
@@ -67,10 +67,10 @@ def is_told(tx: Transaction, incident: str) -> bool:
     return row is not None
 
 
-def last_told(tx: Transaction, incident: str) -> tuple[datetime, int] | None:
-    """When people were last told of it, and how often it was met until now; None if they are told of none."""
+def last_told(tx: Transaction, incident: str) -> tuple[datetime, datetime] | None:
+    """When people were last told of it, and when it began; None if nobody was told."""
     row = tx.one(TOLD_AT, {"incident": incident})
-    return None if row is None else (from_ms(row["told_ms"]), int(row["count"]))
+    return None if row is None else (from_ms(row["told_ms"]), from_ms(row["opened_ms"]))
 
 
 def told_of(tx: Transaction, kind: str) -> list[str]:

@@ -26,8 +26,10 @@ from orchestrator.store.transaction import Transaction
 MOST_HOLD_S: Final = 300.0
 LONGEST_WAIT: Final = timedelta(seconds=MOST_HOLD_S)
 """Nothing makes a message wait longer than a hold does at a time."""
-_AGAIN_S: Final = 10.0
+_LEAST_PAUSE: Final = timedelta(seconds=10)
 """Who writes twice in a breath is told once."""
+_SHARE_OF_AGE: Final = 0.25
+"""The longer it lasts, the more rarely it is told again."""
 HOLD_FOR: Final = timedelta(hours=24)
 HOLD_FOR_A_BUDGET: Final = timedelta(days=32)
 """A budget may be one of a month."""
@@ -183,8 +185,9 @@ def tell_again(tx: Transaction, services: Services, chat: Jid, *, at: datetime) 
         told = None if incident.sentence is None else notices.last_told(tx, name)
         if incident.sentence is None or told is None:
             continue
-        told_at, count = told
-        if abs(at - told_at) >= timedelta(seconds=delay_s(count, first_s=_AGAIN_S, most_s=MOST_HOLD_S)):
+        told_at, opened_at = told
+        pause = min(max((at - opened_at) * _SHARE_OF_AGE, _LEAST_PAUSE), LONGEST_WAIT)
+        if abs(at - told_at) >= pause:
             key = f"{name}:{at.timestamp():.3f}"
             queue_notice(tx, services, chat=chat, what=incident.sentence, incident=key, at=at)
             notices.mark_told(tx, name, at=at)

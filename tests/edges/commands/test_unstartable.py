@@ -116,7 +116,7 @@ async def test_who_writes_to_a_chat_that_waits_is_told_again_but_not_at_every_br
     await desk.hear("m-1")
     await fail_to_begin(desk, 1, "PROGRAM_MISSING")
     counts = [len(await desk.texts())]
-    for number, pause_s in enumerate((1, 60, 1, 60), start=2):
+    for number, pause_s in enumerate((1, 15, 1, 60), start=2):
         desk.clock.advance(pause_s)
         await desk.hear(f"m-{number}")
         counts.append(len(await desk.texts()))
