@@ -24,7 +24,7 @@ from orchestrator.contracts.events import (
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.agents import Agent, AgentStatus
 from orchestrator.contracts.records.spawns import Restarts, SpawnRecord, SpawnResult
-from orchestrator.core.agents.endings import stop_reason_of
+from orchestrator.core.agents.endings import ended_in_words, stop_reason_of
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.text_cleaning import cap_text, clean_text
 from orchestrator.store import agents, event_log, spawns, task_runs
@@ -179,7 +179,7 @@ def _completed(agent: Agent, spawn: SpawnRecord | None, cause: DeathCause | None
 
 def _failed(agent: Agent, spawn: SpawnRecord | None, cause: DeathCause | None, why: str | None) -> Ended:
     result = _result(spawn)
-    reason = "" if agent.end_reason is None else agent.end_reason.value
+    reason = "" if agent.end_reason is None else ended_in_words(agent.end_reason)
     return AgentFailed(
         agent_id=agent.agent_id,
         tree_id=agent.tree_id,

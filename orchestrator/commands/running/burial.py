@@ -31,6 +31,7 @@ from orchestrator.contracts.records.messages import StoredMessage
 from orchestrator.contracts.records.spawns import SpawnRecord
 from orchestrator.contracts.wire.codec import WireError, from_plain
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnStarted
+from orchestrator.core.agents.endings import ended_in_words
 from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AGENT, AgentEventKind
 from orchestrator.core.states.task_run import RunEvent
@@ -171,7 +172,7 @@ def _settle_run(tx: Transaction, services: Services, agent: Agent, remains: Rema
         end_run_badly(tx, services, agent, event=RunEvent.STOPPED, why=why, failure=None, at=at)
     elif remains.cause in (DeathCause.TIMED_OUT, DeathCause.VIOLATED):
         event = RunEvent.RAN_OUT if remains.cause is DeathCause.TIMED_OUT else RunEvent.FAILED
-        end_run_badly(tx, services, agent, event=event, why=remains.reason.value, at=at)
+        end_run_badly(tx, services, agent, event=event, why=ended_in_words(remains.reason), at=at)
     elif not has_effects and _incident(tx, services, agent, remains, at=at) is not None:
         hold_run(tx, agent, why=f"its provider failed: {remains.provider_failure}", at=at)
     else:
@@ -181,7 +182,7 @@ def _settle_run(tx: Transaction, services: Services, agent: Agent, remains: Rema
             agent,
             has_effects=has_effects,
             is_host=remains.cause in (DeathCause.ORCHESTRATOR, DeathCause.HOST),
-            why=remains.reason.value,
+            why=ended_in_words(remains.reason),
             at=at,
         )
 

@@ -13,6 +13,23 @@ _BY_PEOPLE: Final = frozenset({DeathCause.STOPPED, DeathCause.VIOLATED})
 _OF_THE_PROCESS = (AgentEventKind.ENDED_WELL, AgentEventKind.ENDED_BADLY, AgentEventKind.FOUND_DEAD)
 
 
+_ENDED: Final = {
+    EndReason.EXITED: "Its process ended by itself.",
+    EndReason.CRASHED: "Its process broke off.",
+    EndReason.OOM: "It used more memory than it may.",
+    EndReason.STOPPED: "It was stopped.",
+    EndReason.TIMED_OUT: "It took longer than it may.",
+    EndReason.START_FAILED: "It could not be started.",
+    EndReason.ENGINE_LOST: "What runs its container went away.",
+    EndReason.ORCHESTRATOR_DIED: "Dovecote broke off while it ran.",
+}
+
+
+def ended_in_words(reason: EndReason) -> str:
+    """Why the process of an agent is no more, as a sentence."""
+    return _ENDED[reason]
+
+
 def end_of_spawned(event: AgentEventKind, outcome: TurnOutcome | None) -> AgentEventKind:
     """What its end means for its record: a turn that ended well is a good end, whoever saw the process go.
 

@@ -188,7 +188,7 @@ async def test_an_event_keeps_no_more_than_the_beginning_of_a_long_output_and_of
 @pytest.mark.parametrize(
     ("cause", "told"),
     [
-        (DeathCause.AGENT, {"type": "agent.failed", "exitCode": 1, "error": "crashed"}),
+        (DeathCause.AGENT, {"type": "agent.failed", "exitCode": 1, "error": "Its process broke off."}),
         (DeathCause.TIMED_OUT, {"type": "agent.terminated", "reason": "timeout"}),
     ],
 )

@@ -8,7 +8,7 @@ from orchestrator.contracts.records.spawns import (
     StopReason,
 )
 from orchestrator.contracts.wire.container_io import TurnError
-from orchestrator.core.agents.endings import end_of_spawned, why_it_failed
+from orchestrator.core.agents.endings import end_of_spawned, ended_in_words, why_it_failed
 from orchestrator.core.states.agent import AgentEventKind
 from tests.support.store_rows import spawn_record
 
@@ -105,3 +105,12 @@ def test_one_that_was_stopped_says_why_whatever_its_turn_was() -> None:
     )
 
     assert why == "It was stopped with what had started it, or with Dovecote."
+
+
+@pytest.mark.parametrize("reason", EndReason)
+def test_why_a_process_is_no_more_is_told_in_a_sentence(reason: EndReason) -> None:
+    told = ended_in_words(reason)
+
+    assert told[0].isupper()
+    assert told.endswith(".")
+    assert "_" not in told
