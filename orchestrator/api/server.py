@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import os
 import socket
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ from orchestrator.api.toolsets.lazy import Toolsets
 from orchestrator.commands.services import Services
 from orchestrator.contracts.live_events import LiveEvents
 from orchestrator.contracts.seams import ConsoleDoor
+from orchestrator.settings.api import other_port
 
 if TYPE_CHECKING:
     import uvicorn
@@ -92,8 +94,11 @@ class ApiServer:
         return listeners
 
     def _tell_closed(self, port: int, error: OSError) -> None:
-        why = f"{_LOOPBACK}:{port} can't be listened on: {error.strerror}. Choose another: api.port"
-        _log.warning("api.port_closed", port=port, error=error.strerror)
+        is_taken = error.errno == errno.EADDRINUSE
+        reason = "another program listens there" if is_taken else os.strerror(error.errno or 0)
+        mend = other_port(self._services.settings.api, port)
+        why = f"No program comes in at {_LOOPBACK}:{port}, since {reason}. {mend}"
+        _log.warning("api.port_closed", port=port, why=why)
         self._services.troubles[f"api port {port}"] = why
 
     def _load(self, toolsets: Toolsets) -> "uvicorn.Server":

@@ -10,12 +10,11 @@ from orchestrator.cli.client import running_client
 from orchestrator.cli.findings import Finding, Patient, broken, doubtful, well
 from orchestrator.contracts.errors import DovecoteError
 from orchestrator.paths import Paths
-from orchestrator.settings.api import api_ports
+from orchestrator.settings.api import api_ports, other_port
 from orchestrator.store.key_ring import open_ring
 
 _DOORS: Final = "doors"
 _KEYS: Final = "keys"
-_MEND: Final = "Choose another api.port in dovecote.toml, or stop that program."
 
 
 def check_doors(patient: Patient) -> Finding:
@@ -32,7 +31,8 @@ def check_doors(patient: Patient) -> Finding:
         taken = asyncio.run(_closed_ports(patient.paths, ports))
     if taken:
         names = ", ".join(map(str, taken))
-        return doubtful(_DOORS, f"Another program listens on 127.0.0.1 at {names}.", _MEND)
+        mend = " ".join(dict.fromkeys(other_port(patient.settings.api, port) for port in taken))
+        return doubtful(_DOORS, f"Another program listens on 127.0.0.1 at {names}.", mend)
     return well(_DOORS, f"The Unix socket, and 127.0.0.1 at {', '.join(map(str, ports))}.")
 
 

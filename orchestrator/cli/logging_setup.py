@@ -5,7 +5,7 @@ import logging
 import logging.handlers
 import os
 import sys
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,7 +20,10 @@ from orchestrator.settings.tree import LogSettings
 _WITHHELD: Final = frozenset({"text", "texts", "prompt", "body", "content", "token", "authorization"})
 # Libraries that tell of each of our own calls, which say themselves what came of them.
 _CHATTY: Final = ("httpx", "httpcore")
-_TOLD: Final = {"programs.installing": "Fetching the agent program {program}, once; it takes a moment…"}
+TOLD_IN_CHATS: Final = {
+    "programs.installing": "Fetching the agent program {program}, once; it takes a moment…"
+}
+TOLD_BY_SERVE: Final = {"api.port_closed": "{why}"}
 
 EventDict = MutableMapping[str, Any]
 
@@ -33,16 +36,18 @@ def logging_to(
     clock: Clock,
     on_terminal: bool,
     tell: Callable[[str], None] | None = None,
+    told: Mapping[str, str] = TOLD_IN_CHATS,
 ) -> Iterator[None]:
     """Log to the rotated file, and to standard error if asked; all is put back at the end.
 
-    tell: is given a sentence about what a person would wait for without knowing, from any thread.
+    tell: is given a sentence about what a person would not know of else, from any thread. told: the sentence
+    of each event of which there is one.
     """
     handlers: list[logging.Handler] = [_file_handler(log_file, settings)]
     if on_terminal:
         handlers.append(_terminal_handler())
     if tell is not None:
-        handlers.append(_Teller(tell))
+        handlers.append(_Teller(tell, told))
     root = logging.getLogger()
     level_before = root.level
     root.setLevel(settings.level.upper())
@@ -92,16 +97,17 @@ def _shows_colours() -> bool:
 
 
 class _Teller(logging.Handler):
-    """Says the few events that people wait for, in words."""
+    """Says the few events that people have to know of, in words."""
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
+    def __init__(self, tell: Callable[[str], None], told: Mapping[str, str]) -> None:
         super().__init__()
         self._tell = tell
+        self._told = told
 
     def emit(self, record: logging.LogRecord) -> None:
         """Say it, if there are words for it."""
         event = record.msg
-        if isinstance(event, dict) and (words := _TOLD.get(event.get("event", ""))) is not None:
+        if isinstance(event, dict) and (words := self._told.get(event.get("event", ""))) is not None:
             self._tell(words.format_map(event))
 
 

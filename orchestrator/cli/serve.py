@@ -13,7 +13,7 @@ from orchestrator.app.parts import SystemClock
 from orchestrator.app.running import running
 from orchestrator.cli.ended import fault_of
 from orchestrator.cli.home import Home, make_home, open_home
-from orchestrator.cli.logging_setup import logging_to
+from orchestrator.cli.logging_setup import TOLD_BY_SERVE, logging_to
 from orchestrator.cli.stop_signals import ask_on_signals
 from orchestrator.cli.taking_over import is_left_to_us
 from orchestrator.contracts.errors import DovecoteError, ErrorCode
@@ -27,7 +27,14 @@ def run_serve(home_option: Path | None) -> int:
     """The exit code: 0 after an orderly stop. Raises DovecoteError when it cannot start."""
     home = open_home(home_option)
     make_home(home)
-    logs = logging_to(home.paths.log_file, home.settings.logs, clock=SystemClock(), on_terminal=True)
+    logs = logging_to(
+        home.paths.log_file,
+        home.settings.logs,
+        clock=SystemClock(),
+        on_terminal=True,
+        tell=_tell,
+        told=TOLD_BY_SERVE,
+    )
     with logs:
         for warning in home.warnings:
             _log.warning("settings.odd", why=warning)
@@ -35,6 +42,11 @@ def run_serve(home_option: Path | None) -> int:
     if fault is not None:
         raise fault
     return 0
+
+
+def _tell(sentence: str) -> None:
+    """Beside the log, which goes to standard error."""
+    print(sentence, flush=True)
 
 
 async def _serve(home: Home) -> None:

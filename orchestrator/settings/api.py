@@ -54,6 +54,12 @@ class ApiSettings(Section):
     )
 
 
+def other_port(settings: ApiSettings, port: int) -> str:
+    """What is done about a port that another program has."""
+    name = "port" if port == settings.port else "extra_ports"
+    return f"Choose another in api.{name} of dovecote.toml, or stop that program."
+
+
 def api_ports(settings: ApiSettings) -> tuple[int, ...]:
     """Every port on `127.0.0.1` that is to be listened on, each once."""
     return tuple(dict.fromkeys((settings.port, *settings.extra_ports))) if settings.loopback else ()

@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from orchestrator.cli.logging_setup import TOLD_BY_SERVE, logging_to
 from orchestrator.contracts.seams import Clock
 from orchestrator.paths import Paths
 from orchestrator.settings.api import ApiSettings
@@ -234,3 +235,32 @@ async def test_each_credential_has_a_rate_of_its_own_though_all_share_one_socket
 
     assert mine == [200, 429]
     assert other == [200, 200, 429]
+
+
+async def test_a_port_that_another_program_has_is_told_with_what_can_be_done(
+    tmp_path: Path,
+) -> None:
+    paths = Paths(home=tmp_path)
+    paths.ensure()
+    said: list[str] = []
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        settings = Settings(api=ApiSettings(port=port))
+        logs = logging_to(
+            paths.log_file,
+            settings.logs,
+            clock=ManualClock(),
+            on_terminal=False,
+            tell=said.append,
+            told=TOLD_BY_SERVE,
+        )
+        with logs:
+            async with served_at(paths, settings) as served:
+                told = dict(served.services.troubles)
+
+    sentence = (
+        f"No program comes in at 127.0.0.1:{port}, since another program listens there. "
+        "Choose another in api.port of dovecote.toml, or stop that program."
+    )
+    assert said == [sentence]
+    assert told == {f"api port {port}": sentence}
