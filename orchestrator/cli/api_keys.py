@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,8 +27,9 @@ def add(home_option: Path | None, name: str, scopes: Sequence[str], *, as_json: 
     if as_json:
         print(json.dumps(made, indent=2))
         return
-    print(made["key"])
-    print(f"This is the key of {made['name']} ({', '.join(made['scopes'])}). It is not shown again.")
+    print(made["key"])  # alone, so that a shell can keep it in a variable
+    told = f"This is the key of {made['name']} ({', '.join(made['scopes'])}). It is not shown again."
+    print(told, file=sys.stderr)
 
 
 def list_all(home_option: Path | None, *, as_json: bool) -> None:

@@ -72,10 +72,11 @@ def check_scope(caller: OperatorCaller | KeyCaller, scope: Scope) -> None:
 
 def _scopes(words: Collection[str]) -> frozenset[Scope]:
     known = {each.value: each for each in Scope}
-    if not words or not known.keys() >= set(words):
+    strange = sorted(set(words) - known.keys())
+    if strange or not words:
+        what = f"There is no scope {strange[0][:80]!r}." if strange else "A key needs a scope."
         raise InvalidRequest(
-            f"{', '.join(sorted(words)) or 'Nothing'} is no list of scopes.",
-            suggestion=f"Use some of {', '.join(known)}; manage is all that the operator may.",
+            what, suggestion=f"The scopes are {', '.join(known)}; manage is all that the operator may."
         )
     return frozenset(known[word] for word in words)
 

@@ -15,3 +15,19 @@ def test_a_key_is_made_shown_once_listed_without_itself_and_removed(dovecote: Do
     assert listed.stdout.splitlines()[1].split()[:3] == ["editor", "read,", "spawn"]
     assert key not in listed.stdout
     assert removed.returncode == 0
+
+
+def test_a_key_stands_alone_where_a_shell_takes_it_and_what_it_is_beside_it(dovecote: Dovecote) -> None:
+    made = dovecote("api-key", "add", "editor", "--scope", "spawn", "--scope", "stop")
+
+    (key,) = made.stdout.splitlines()
+    assert key.startswith("dvk_")
+    assert made.stderr == "This is the key of editor (spawn, stop). It is not shown again.\n"
+
+
+def test_a_scope_that_is_none_is_refused_with_those_that_are(dovecote: Dovecote) -> None:
+    refused = dovecote("api-key", "add", "editor", "--scope", "fly")
+
+    assert refused.returncode == 1
+    assert "There is no scope 'fly'." in refused.stderr
+    assert "The scopes are read, spawn, stop, manage; manage is all" in refused.stderr
