@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
 
 from orchestrator.cli.findings import Finding, Patient, broken, doubtful, well
 from orchestrator.contracts.errors import DovecoteError
 from orchestrator.core.agents.unstartable import Need, NeedKey
-from orchestrator.runners.catalog import RunnerOptions, choose_runner
+from orchestrator.runners.catalog import Chosen, RunnerOptions, choose_runner
 from orchestrator.runners.image import REBUILD
 
 
@@ -26,19 +27,32 @@ def runner_options(patient: Patient) -> RunnerOptions:
 def check_runner(patient: Patient) -> Finding:
     """The runner that agents would be started with now, tried, not guessed."""
     try:
-        name, line, _ = asyncio.run(_look(patient))
+        chosen, _ = asyncio.run(_look(patient))
     except DovecoteError as error:
         return broken("runner", error.message, error.suggestion)
-    if name == "process":
+    if chosen.runner.name == "process":
         mend = f"Install Docker, then: {REBUILD.removeprefix('Run: ')}; or install bubblewrap."
-        return doubtful("runner", line, mend)
-    return well("runner", line)
+        return doubtful("runner", chosen.in_brief, " ".join((*chosen.passed_over, mend)))
+    return judge_choice(chosen, patient.settings.agent.bwrap)
+
+
+def judge_choice(chosen: Chosen, bwrap: Path | None) -> Finding:
+    """A runner with walls, and why no better one is used: what mends that is advice, not how it stands.
+
+    bwrap: as it is set.
+    """
+    if not chosen.passed_over:
+        return well("runner", chosen.words)
+    mend = list(chosen.passed_over)
+    if bwrap is None:
+        mend.append(f"Or, if it is meant so, set agent.runner to {chosen.runner.name} in dovecote.toml.")
+    return doubtful("runner", chosen.in_brief, " ".join(mend))
 
 
 def check_limits(patient: Patient) -> Finding:
     """Which limits of an agent hold on this machine."""
     try:
-        _, _, limits = asyncio.run(_look(patient))
+        _, limits = asyncio.run(_look(patient))
     except DovecoteError:
         return well("limits", "Not looked at, since no runner works.")
     return well("limits", limits)
@@ -82,10 +96,10 @@ async def _programs(patient: Patient, others: Collection[Need]) -> InstalledProg
         await runner.close()
 
 
-async def _look(patient: Patient) -> tuple[str, str, str]:
+async def _look(patient: Patient) -> tuple[Chosen, str]:
     chosen = await choose_runner(patient.settings.agent.runner, runner_options(patient))
     runner = chosen.runner
     try:
-        return runner.name, chosen.in_full, await runner.limits_in_words()
+        return chosen, await runner.limits_in_words()
     finally:
         await runner.close()

@@ -104,9 +104,14 @@ class Chosen:
     @property
     def line(self) -> str:
         """Which runner and why, short enough to begin a chat with."""
+        return f"{self.in_brief[:-1]} (see dovecote doctor)." if self.passed_over else self.words
+
+    @property
+    def in_brief(self) -> str:
+        """Which runner and why, without what mends it."""
         if not self.passed_over:
             return self.words
-        return f"{self.words} {'. '.join(map(_in_brief, self.passed_over))} (see dovecote doctor)."
+        return f"{self.words} {'. '.join(map(_in_brief, self.passed_over))}."
 
     @property
     def in_full(self) -> str:

@@ -7,6 +7,7 @@ import json
 import os
 import tarfile
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,12 @@ import pytest
 from orchestrator.api.operator_token import ensure_operator_token
 from orchestrator.cli.container_checks import docker_findings
 from orchestrator.cli.findings import Finding, Health
-from orchestrator.cli.runner_checks import check_runner
+from orchestrator.cli.runner_checks import check_runner, judge_choice
 from orchestrator.cli.running_checks import running_findings
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.agents import AgentStatus
 from orchestrator.contracts.version import VERSION
+from orchestrator.runners.catalog import Chosen, RunnerOptions, make_runner
 from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.docker_leftovers import INSTANCE_LABEL
 from orchestrator.runners.image import PROTOCOL_LABEL
@@ -93,6 +95,25 @@ def test_a_bwrap_that_is_not_there_is_a_failure(home: SickHome) -> None:
     found = check_runner(home.patient(settings=settings))
 
     assert_names(found, Health.FAILURE, "'bubblewrap', which the settings name, can't start", "agent.runner")
+
+
+async def test_a_runner_that_is_not_the_best_is_a_warning_and_its_advice_is_no_part_of_what_is_so() -> None:
+    options = RunnerOptions(image=None, programs_directory=Path("/nowhere"))
+    reason = "No Docker engine answers at unix:///x: No such file. Start it (sudo systemctl start docker)."
+    chosen = Chosen(
+        runner=make_runner("bubblewrap", options), words="Agents run in sandboxes.", passed_over=(reason,)
+    )
+    await chosen.runner.close()
+
+    found = judge_choice(chosen, None)
+    with_bwrap_set = judge_choice(chosen, Path("/opt/bwrap"))
+    best = judge_choice(replace(chosen, passed_over=()), None)
+
+    assert found.health is Health.WARNING
+    assert found.why == "Agents run in sandboxes. No Docker engine answers at unix:///x."
+    assert found.mend == f"{reason} Or, if it is meant so, set agent.runner to bubblewrap in dovecote.toml."
+    assert with_bwrap_set.mend == reason
+    assert (best.health, best.why) == (Health.OK, "Agents run in sandboxes.")
 
 
 def test_agents_without_walls_are_a_warning_with_what_gives_them_some(home: SickHome) -> None:
