@@ -19,7 +19,7 @@ those that wait to be sent (`outbox_files` says for which rows), `inbox` those t
 what was refused of boxes. Credentials are found by `secret_values`, in the environment, by `keyring_entries`
 or in `secret_files`; `key_ring` signs the tokens in `token_files`, `private_files` writes what is nobody
 else's. Copies of a home are made by `backup_writing` and read by `backup_reading`, as `backup_manifest`
-says; `unfinished_restore` is the note of one that was not put back whole. `forgetting` removes the rows of
-a person or a group, `forgotten_files` what lies on the disk. Imports only `contracts`; it is given values,
-never settings.
+says; `backup_list` knows where they lie; `unfinished_restore` is the note of one that was not put back
+whole. `forgetting` removes the rows of a person or a group, `forgotten_files` what lies on the disk.
+Imports only `contracts`; it is given values, never settings.
 """

@@ -60,9 +60,3 @@ def _open_inbox(groups: Path, folder: GroupFolder) -> SafeDir:
         group.own_child(WORKSPACE) as workspace,
     ):
         return workspace.own_child(INBOX)
-
-
-def copies_kept(home: Path, backups: Path, *, aside: str) -> list[str]:
-    """Where copies of the home or of its store lie that were made before."""
-    found = [path for path in backups.iterdir() if not path.name.startswith(".")] if backups.is_dir() else []
-    return sorted(str(path) for path in [*found, *home.glob(f"{aside}*")])

@@ -16,6 +16,7 @@ from orchestrator.contracts.errors import DovecoteError, ErrorCode, InvalidReque
 from orchestrator.contracts.os_errors import unusable
 from orchestrator.contracts.version import VERSION
 from orchestrator.paths import Paths
+from orchestrator.store.backup_list import note_copy
 from orchestrator.store.backup_manifest import PIECES, SECRET_PIECES, Manifest
 from orchestrator.store.backup_reading import Nowhere, read_backup
 from orchestrator.store.backup_writing import BackupWriter
@@ -58,6 +59,7 @@ def back_up(paths: Paths, target: Path | None, *, with_secrets: bool, at: dateti
     path = (target or paths.backups / f"dovecote-{moment(at)}{SUFFIX}").absolute()
     _check_target(paths, path)
     try:
+        note_copy(paths.backups.absolute(), path)
         with _unfinished(path) as (file, beside):
             manifest = _write(paths, file, beside, with_secrets=with_secrets, at=at)
             if read_backup(file, Nowhere()) != manifest:

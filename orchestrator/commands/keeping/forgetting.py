@@ -23,8 +23,9 @@ from orchestrator.core.authority import Target, allow
 from orchestrator.core.sentences_about import sentences_about
 from orchestrator.paths import Paths
 from orchestrator.store import contacts, forgetting, groups, spool
+from orchestrator.store.backup_list import copies_kept
 from orchestrator.store.forgetting import Rows, Said
-from orchestrator.store.forgotten_files import Files, copies_kept
+from orchestrator.store.forgotten_files import Files
 from orchestrator.store.inbox import INBOX
 from orchestrator.store.refusals import ERRORS
 from orchestrator.store.transaction import Transaction

@@ -16,6 +16,7 @@ from orchestrator.commands.keeping.backups import moment
 from orchestrator.contracts.errors import InvalidRequest, NotFound
 from orchestrator.contracts.os_errors import unusable
 from orchestrator.paths import Paths
+from orchestrator.store.backup_list import STAGING
 from orchestrator.store.backup_manifest import (
     DATABASE,
     DATABASES,
@@ -37,7 +38,6 @@ from orchestrator.store.unfinished_restore import (
     unfinished_restore,
 )
 
-_STAGING: Final = ".restoring-"
 _ONLY_ASIDE: Final = ("data/ipc",)
 """What agents asked of the state that is replaced."""
 _EARLIER: Final = ".earlier"
@@ -86,9 +86,9 @@ def restore(paths: Paths, source: Path, *, at: datetime) -> Restored:
 @contextlib.contextmanager
 def _staging(paths: Paths) -> Iterator[Path]:
     """In the home, so that what is unpacked only has to be moved. One that a kill left goes first."""
-    for left in paths.home.glob(f"{_STAGING}*"):
+    for left in paths.home.glob(f"{STAGING}*"):
         shutil.rmtree(left)
-    with tempfile.TemporaryDirectory(prefix=_STAGING, dir=paths.home) as made:
+    with tempfile.TemporaryDirectory(prefix=STAGING, dir=paths.home) as made:
         yield Path(made)
 
 

@@ -1,5 +1,6 @@
 """What is forgotten is in no file of the home afterwards; what others said, and the audit, stays."""
 
+import shutil
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
@@ -168,6 +169,24 @@ async def test_the_copies_that_still_hold_it_are_named(desk: Desk) -> None:
     found = await forget_group(desk.services, OPERATOR, "family")
 
     assert found.copies == (str(made.path),)
+
+
+async def test_copies_elsewhere_are_named_and_what_unfinished_ones_left(
+    desk: Desk, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    paths, disk = desk.services.paths, tmp_path_factory.mktemp("disk")
+    kept, removed, unplugged = (disk / name for name in ("kept.gz", "removed.gz", "stick/unplugged.gz"))
+    for path in (kept, removed, unplugged):
+        back_up(paths, path, with_secrets=False, at=desk.now)
+    removed.unlink()
+    shutil.rmtree(unplugged.parent)
+    left = [paths.backups / ".killed.tar.gz-1", paths.home / ".restoring-1"]
+    for path in left:
+        path.mkdir()
+
+    found = await forget_group(desk.services, OPERATOR, "family")
+
+    assert found.copies == tuple(sorted(map(str, (kept, unplugged, *left))))
 
 
 async def test_agents_that_know_of_it_are_stopped_first(desk: Desk) -> None:
