@@ -11,7 +11,7 @@ from dataclasses import replace
 from orchestrator.cli.findings import Finding, Patient, broken, doubtful, well
 from orchestrator.cli.runner_checks import InstalledPrograms, installed_programs
 from orchestrator.cli.store_checks import is_made, open_store
-from orchestrator.commands.setup.definition_faults import AgentView, Trouble, check_agent
+from orchestrator.commands.setup.definition_faults import DefinitionView, Trouble, check_agent
 from orchestrator.commands.setup.definitions import GLOBAL
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.launch import HOME_TARGET
@@ -45,7 +45,7 @@ def agent_findings(patient: Patient) -> list[Finding]:
     return [_finding(view) for view in look_at_agents(patient, groups)]
 
 
-def look_at_agents(patient: Patient, groups: Sequence[Group]) -> list[AgentView]:
+def look_at_agents(patient: Patient, groups: Sequence[Group]) -> list[DefinitionView]:
     """What the next agent of each group would be and what is wrong with that, also where agents run."""
     views = asyncio.run(_views(patient, groups))
     others = [need for view in views for need in _own_needs(view, runner="")]
@@ -56,7 +56,7 @@ def look_at_agents(patient: Patient, groups: Sequence[Group]) -> list[AgentView]
     return [_with_programs(view, installed) for view in views]
 
 
-def with_older_agents(patient: Patient, views: Sequence[AgentView]) -> list[AgentView]:
+def with_older_agents(patient: Patient, views: Sequence[DefinitionView]) -> list[DefinitionView]:
     """The views, with a word on those whose agent runs by what its files said before."""
     if not is_made(patient.paths.database):
         return list(views)
@@ -77,7 +77,7 @@ def _changed_ms(patient: Patient, group: str) -> float:
     return max((file.stat().st_mtime * 1000 for file in files if file.is_file()), default=0.0)
 
 
-async def _views(patient: Patient, groups: Sequence[Group]) -> list[AgentView]:
+async def _views(patient: Patient, groups: Sequence[Group]) -> list[DefinitionView]:
     secrets = SecretKeeper(patient.paths.secrets, environment=os.environ)
     has_walls = patient.settings.agent.runner != "process"
     return [
@@ -86,7 +86,7 @@ async def _views(patient: Patient, groups: Sequence[Group]) -> list[AgentView]:
     ]
 
 
-def _own_needs(view: AgentView, *, runner: str) -> list[Need]:
+def _own_needs(view: DefinitionView, *, runner: str) -> list[Need]:
     """What it starts; nothing of what lies where only an agent can see it. runner: as of `needs`."""
     if view.definition is None:
         return []
@@ -98,14 +98,14 @@ def _can_be_seen(path: str) -> bool:
     return path.startswith("/") and not path.startswith(_SEEN_BY_AGENTS)
 
 
-def _with_programs(view: AgentView, installed: InstalledPrograms) -> AgentView:
+def _with_programs(view: DefinitionView, installed: InstalledPrograms) -> DefinitionView:
     """The view, with the troubles that what it starts is not where agents run."""
     found = _missing(view, installed)
     is_well = view.is_well and not any(each.is_fatal for each in found)
     return replace(view, is_well=is_well, troubles=(*view.troubles, *found))
 
 
-def _missing(view: AgentView, installed: InstalledPrograms) -> list[Trouble]:
+def _missing(view: DefinitionView, installed: InstalledPrograms) -> list[Trouble]:
     program = view.fields.get("program")
     found: list[Trouble] = []
     own = [each for each in _own_needs(view, runner=installed.runner) if each.key in installed.missing]
@@ -123,7 +123,7 @@ def _missing(view: AgentView, installed: InstalledPrograms) -> list[Trouble]:
     return found + [Trouble(what=each.what, mend=each.mend) for each in own]
 
 
-def _finding(view: AgentView) -> Finding:
+def _finding(view: DefinitionView) -> Finding:
     name = f"agent {view.group}"
     if not view.troubles:
         provider, model = view.fields.get("provider"), view.fields.get("model")

@@ -14,7 +14,7 @@ from orchestrator.cli.home import Home, open_home
 from orchestrator.cli.labels import labelled
 from orchestrator.cli.table import columns
 from orchestrator.commands.setup.definition_faults import (
-    AgentView,
+    DefinitionView,
     ProviderView,
     SlotView,
     list_providers,
@@ -65,13 +65,13 @@ def _groups(home: Home, folder: str | None) -> Sequence[Group]:
     return at_desk(home, look)
 
 
-def _plain(view: AgentView) -> Mapping[str, object]:
+def _plain(view: DefinitionView) -> Mapping[str, object]:
     plain = asdict(replace(view, definition=None))
     del plain["definition"]
     return plain
 
 
-def _lines(view: AgentView, *, with_instructions: bool) -> list[str]:
+def _lines(view: DefinitionView, *, with_instructions: bool) -> list[str]:
     lines = [f"{view.group}: {'well' if view.is_well else 'no agent can be started'}"]
     for trouble in view.troubles:
         sign = "!" if trouble.is_fatal else "?"

@@ -22,7 +22,7 @@ DEFAULT_BASE: Final = "dovecote-base:bookworm"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class BuildWish:
     """Which agent programs are to be there afterwards, by what is there now."""
 
     added: frozenset[str]
@@ -42,7 +42,7 @@ def build(
     with_, without: names of agent programs, or `all`. Raises DovecoteError.
     """
     home = open_home(home_option)
-    wish = Wish(added=frozenset(named_programs(with_)), removed=frozenset(named_programs(without)))
+    wish = BuildWish(added=frozenset(named_programs(with_)), removed=frozenset(named_programs(without)))
     in_sandbox = _has_bwrap(home) if build_for is None else build_for is not BuildFor.DOCKER
     filled = in_sandbox and _fill(home, wish)
     if build_for is BuildFor.BUBBLEWRAP:
@@ -57,7 +57,7 @@ def build(
         engine.close()
 
 
-def _fill(home: Home, wish: Wish) -> bool:
+def _fill(home: Home, wish: BuildWish) -> bool:
     """Install what agents in a sandbox find; False when nothing was asked for and nothing is there."""
     earlier = current_agents(home.paths.programs)
     programs = wish.of(() if earlier is None else earlier.programs)
@@ -69,7 +69,7 @@ def _fill(home: Home, wish: Wish) -> bool:
     return True
 
 
-def _build_image(home: Home, engine: Engine, *, base: str, wish: Wish) -> None:
+def _build_image(home: Home, engine: Engine, *, base: str, wish: BuildWish) -> None:
     name = home.settings.agent.image or own_image()
     print(f"Building {name} on {base}…", file=sys.stderr)
     programs = wish.of(engine.run(lambda client: programs_now(client, name)))

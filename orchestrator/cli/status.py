@@ -11,7 +11,7 @@ from orchestrator.app.parts import SystemClock
 from orchestrator.cli.client import ApiClient
 from orchestrator.cli.home import Home, open_home_to_ask
 from orchestrator.cli.place import ask_or_look
-from orchestrator.cli.status_lines import Place, status_lines
+from orchestrator.cli.status_lines import LookedAt, status_lines
 from orchestrator.commands.standing import StatusReport, status_report
 from orchestrator.contracts.records.standing import Standing
 from orchestrator.contracts.version import VERSION
@@ -28,7 +28,7 @@ def show_status(home_option: Path | None, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"pid": pid, **_REPORT.dump_python(report, mode="json")}, indent=2))
         return
-    print("\n".join(status_lines(report, Place(home=str(home.paths.home), pid=pid))))
+    print("\n".join(status_lines(report, LookedAt(home=str(home.paths.home), pid=pid))))
 
 
 async def report_of(home: Home) -> StatusReport:

@@ -19,14 +19,14 @@ _MAX_WHY_CHARS: Final = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class LookedAt:
     """Where it was looked. pid: who runs there; None: nobody does."""
 
     home: str
     pid: int | None
 
 
-def status_lines(report: StatusReport, place: Place) -> list[str]:
+def status_lines(report: StatusReport, place: LookedAt) -> list[str]:
     """All of them, each with its head, which is not said twice."""
     rows = list(_rows(report, place))
     width = max(len(head) for head, _ in rows)
@@ -68,7 +68,7 @@ def refused_in_words(by_code: Mapping[str, int]) -> str:
     return f"{count} spawn{' was' if count == 1 else 's were'} refused in the last day: {reasons}"
 
 
-def _rows(report: StatusReport, place: Place) -> Iterator[tuple[str, str]]:
+def _rows(report: StatusReport, place: LookedAt) -> Iterator[tuple[str, str]]:
     standing = report.standing
     runs = "none runs here" if place.pid is None else f"process {place.pid} runs, version {report.version}"
     yield "orchestrator", f"{runs}; home {place.home}"

@@ -26,21 +26,21 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Live:
-    """The running agent of a key. is_busy: it is in a turn, and holds a running slot unless is_waiting: that
+    """The running agent of a key. is_busy: it is in a turn, and holds a running slot unless is_held: that
     turn waits for a person or an agent. idle_since: seconds on a growing clock. has_children: they would end
     with it, so it is not closed for others. tree: that it belongs to."""
 
     key: str
     is_busy: bool
     idle_since: float | None
-    is_waiting: bool = False
+    is_held: bool = False
     has_children: bool = False
     tree: str | None = None
 
     @property
     def is_at_work(self) -> bool:
         """Whether it holds a running slot."""
-        return self.is_busy and not self.is_waiting
+        return self.is_busy and not self.is_held
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from orchestrator.store.transaction import Transaction
 
 
 class GroupQueue:
-    """Holds nobody itself: who waits stands in the store, who runs in `RunningAgents`."""
+    """The queue of work for agents. Its entries are rows of the store; who runs is in it no more."""
 
     def __init__(
         self, services: Services, agents: RunningAgents, *, floor: DiskFloor, ledger: SizeLedger
@@ -103,7 +103,7 @@ def _live(run: AgentRun) -> Live:
         key=run.state.work.key,
         is_busy=clock.is_busy,
         idle_since=clock.idle_since,
-        is_waiting=clock.is_waiting,
+        is_held=clock.is_held,
         has_children=clock.has_children,
         tree=run.state.identity.tree_id,
     )

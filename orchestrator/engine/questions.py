@@ -64,7 +64,7 @@ class RunQuestions:
                     self._handed_over.add(question.number)
                     await self._write(_answer(question))
             is_over = not any(each.status is QuestionStatus.OPEN for each in asked)
-            if is_over and state.clock.is_waiting:
+            if is_over and state.clock.is_held:
                 state.clock.wait_ended(state.now_s())
                 await self._tell_of_wait()
 
@@ -85,7 +85,7 @@ class RunQuestions:
         state = self._state
         state.changed.set()
         if state.clock.is_busy:
-            await state.set_typing(is_typing=not state.clock.is_waiting)
+            await state.set_typing(is_typing=not state.clock.is_held)
             state.services.wakeups.wake(Topic.WORK)
 
     async def _write(self, answer: Answer) -> None:

@@ -43,7 +43,7 @@ class Router:
             waiting, unwanted = await self._services.db.run(
                 lambda tx: (waiting_work(tx, at=now), stopped_runs(tx, live))
             )
-            self._agents.stop_runs(unwanted)
+            self._agents.stop_task_runs(unwanted)
             await self._queue.admit(waiting)
         except Unavailable as error:
             _log.error("router.store_unavailable", error=error.message, suggestion=error.suggestion)

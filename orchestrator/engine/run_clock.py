@@ -63,7 +63,7 @@ class RunClock:
         return self._idle_since
 
     @property
-    def is_waiting(self) -> bool:
+    def is_held(self) -> bool:
         """Whether the turn waits for a person or another agent, and its clocks stand still."""
         return self._still_since is not None
 

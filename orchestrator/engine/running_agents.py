@@ -109,8 +109,8 @@ class RunningAgents:
         are_over = await asyncio.gather(*(run.over(within_s=within_s) for run in runs))
         return StopReach.STOPPED if all(are_over) else StopReach.SLOW
 
-    def stop_runs(self, runs: Collection[RunId]) -> None:
-        """Tell the agents of these runs of tasks to stop; does not wait for their end."""
+    def stop_task_runs(self, runs: Collection[RunId]) -> None:
+        """Tell the agents of these runs, which the store has as stopped, to stop; does not wait for it."""
         for each in self._runs.values():
             if each.state.work.task_run_id in runs:
                 each.state.stop(DeathCause.STOPPED)

@@ -140,10 +140,10 @@ class Supervisor:
         """Who waits for an agent lends its running slot, and its clocks stand still."""
         for run in self._agents.live:
             state, now_s = run.state, run.state.now_s()
-            was_waiting, had_children = state.clock.is_waiting, state.clock.has_children
+            was_held, had_children = state.clock.is_held, state.clock.has_children
             state.clock.set_awaits_agent(now_s, awaits=state.agent_id in sight.waiters)
             state.clock.set_children(now_s, live=state.agent_id in sight.parents)
-            if (was_waiting, had_children) != (state.clock.is_waiting, state.clock.has_children):
+            if (was_held, had_children) != (state.clock.is_held, state.clock.has_children):
                 state.changed.set()
                 self._services.wakeups.wake(Topic.WORK)
 

@@ -7,14 +7,14 @@ from typing import NamedTuple, Protocol
 from orchestrator.contracts.ids import BoxName
 
 
-class Place(NamedTuple):
+class BoxDirectory(NamedTuple):
     """A directory of a box."""
 
     box: BoxName
     directory: str
 
 
-Report = Callable[[frozenset[Place] | None], None]
+Report = Callable[[frozenset[BoxDirectory] | None], None]
 """Called on the loop's thread with the places where something may have come; None: look everywhere."""
 
 
@@ -24,11 +24,11 @@ class Hints(Protocol):
     Places may be added and removed before and while `run` runs, on the loop's thread.
     """
 
-    def add(self, place: Place, path: Path) -> None:
+    def add(self, place: BoxDirectory, path: Path) -> None:
         """Watch that directory from now on. Raises OSError when it cannot be watched."""
         ...
 
-    def remove(self, place: Place) -> None:
+    def remove(self, place: BoxDirectory) -> None:
         """Watch it no more. No error if it was not watched, or is gone."""
         ...
 

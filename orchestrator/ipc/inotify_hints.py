@@ -5,7 +5,7 @@ from typing import Final
 
 from asyncinotify import Inotify, Mask, Watch
 
-from orchestrator.ipc.hints import Place, Report
+from orchestrator.ipc.hints import BoxDirectory, Report
 
 _WANTED: Final = Mask.MOVED_TO | Mask.ONLYDIR | Mask.DONT_FOLLOW
 _EVENTS_A_READ: Final = 64
@@ -16,17 +16,17 @@ class InotifyHints:
 
     def __init__(self) -> None:
         self._inotify = Inotify(cache_size=_EVENTS_A_READ)
-        self._watches: dict[Place, Watch] = {}
+        self._watches: dict[BoxDirectory, Watch] = {}
         # Keyed by what the kernel names in its events: a path in them would prove nothing.
-        self._places: dict[int, Place] = {}
+        self._places: dict[int, BoxDirectory] = {}
 
-    def add(self, place: Place, path: Path) -> None:
+    def add(self, place: BoxDirectory, path: Path) -> None:
         """Watch that directory; a link in its place is refused."""
         watch = self._inotify.add_watch(path, _WANTED)
         self._watches[place] = watch
         self._places[id(watch)] = place
 
-    def remove(self, place: Place) -> None:
+    def remove(self, place: BoxDirectory) -> None:
         """Watch it no more."""
         watch = self._watches.pop(place, None)
         if watch is None:

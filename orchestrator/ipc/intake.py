@@ -22,7 +22,7 @@ from orchestrator.ipc.box import Box
 from orchestrator.ipc.bulk import Bulk
 from orchestrator.ipc.choosing import ALL_DIRECTORIES, FEW, MAX_QUICK, choose, quick_ones
 from orchestrator.ipc.file_worker import FileWorker
-from orchestrator.ipc.hints import Place
+from orchestrator.ipc.hints import BoxDirectory
 from orchestrator.ipc.lane import IntakeLimits, Lane
 from orchestrator.ipc.parse import FileRefusal, ParsedRequest
 from orchestrator.ipc.quarantine import Quarantine
@@ -116,7 +116,7 @@ class Intake:
         lane.set_left(caller, self._clock.monotonic())
         return lane
 
-    def look(self, places: frozenset[Place] | None) -> None:
+    def look(self, places: frozenset[BoxDirectory] | None) -> None:
         """Something may have come there; None: anywhere."""
         if places is None:
             for lane in self._lanes.values():

@@ -11,7 +11,7 @@ import structlog
 from orchestrator.contracts.ids import BoxName
 from orchestrator.contracts.wire.boxes import REQUEST_DIRECTORIES
 from orchestrator.ipc.box import Box
-from orchestrator.ipc.hints import Hints, Place, Report
+from orchestrator.ipc.hints import BoxDirectory, Hints, Report
 from orchestrator.ipc.threads import in_thread
 from orchestrator.store.unsafe import UnsafeEntry
 
@@ -43,21 +43,21 @@ class Watcher:
         self._on_replaced = on_replaced
         self._hints: Hints | None = None
         self._boxes: dict[BoxName, tuple[Box, Path]] = {}
-        self._seen: dict[Place, int | None] = {}
-        self._look_again: set[Place] = set()
+        self._seen: dict[BoxDirectory, int | None] = {}
+        self._look_again: set[BoxDirectory] = set()
         self._polling = asyncio.Lock()
 
     def add(self, box: Box, path: Path) -> None:
         """Watch the box that lies at `path`, and say once that all of it is to be looked at."""
         self._boxes[box.name] = box, path
         self._hint(box.name, path)
-        self._report(frozenset(Place(box.name, directory) for directory in REQUEST_DIRECTORIES))
+        self._report(frozenset(BoxDirectory(box.name, directory) for directory in REQUEST_DIRECTORIES))
 
     async def remove(self, name: BoxName) -> None:
         """Watch the box no more; when this returns no thread looks at it."""
         self._boxes.pop(name, None)
         for directory in REQUEST_DIRECTORIES:
-            place = Place(name, directory)
+            place = BoxDirectory(name, directory)
             self._seen.pop(place, None)
             self._look_again.discard(place)
             if self._hints is not None:
@@ -93,7 +93,7 @@ class Watcher:
             return
         for directory in REQUEST_DIRECTORIES:
             try:
-                self._hints.add(Place(name, directory), path / directory)
+                self._hints.add(BoxDirectory(name, directory), path / directory)
             except OSError as error:
                 _log.warning("hints.refused", box=name, directory=directory, error=str(error))
 
@@ -113,7 +113,7 @@ class Watcher:
         if changed:
             self._report(frozenset(changed))
 
-    def _is_news(self, place: Place, changed_at: int | None) -> bool:
+    def _is_news(self, place: BoxDirectory, changed_at: int | None) -> bool:
         if place.box not in self._boxes:
             return False
         if changed_at is None:
@@ -133,11 +133,11 @@ class Watcher:
         return is_new or is_second_look
 
 
-def _last_changes(boxes: list[Box]) -> dict[Place, int | None]:
-    changes: dict[Place, int | None] = {}
+def _last_changes(boxes: list[Box]) -> dict[BoxDirectory, int | None]:
+    changes: dict[BoxDirectory, int | None] = {}
     for box in boxes:
         try:
-            changes |= {Place(box.name, directory): at for directory, at in box.last_changes().items()}
+            changes |= {BoxDirectory(box.name, directory): at for directory, at in box.last_changes().items()}
         except (UnsafeEntry, OSError) as error:
             _log.warning("box.not_looked_at", box=box.name, error=str(error))
     return changes

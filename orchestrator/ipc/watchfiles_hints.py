@@ -7,7 +7,7 @@ from typing import Final
 from watchfiles import Change, awatch
 from watchfiles._rust_notify import WatchfilesRustInternalError
 
-from orchestrator.ipc.hints import Place, Report
+from orchestrator.ipc.hints import BoxDirectory, Report
 
 _STEP_MS: Final = 10
 _DEBOUNCE_MS: Final = 20
@@ -19,17 +19,17 @@ class WatchfilesHints:
     """Implements `Hints`."""
 
     def __init__(self) -> None:
-        self._paths: dict[Place, Path] = {}
+        self._paths: dict[BoxDirectory, Path] = {}
         self._changed = asyncio.Event()
 
-    def add(self, place: Place, path: Path) -> None:
+    def add(self, place: BoxDirectory, path: Path) -> None:
         """Watch that directory, within about a second."""
         if path.is_symlink() or not path.is_dir():
             raise NotADirectoryError(str(path))
         self._paths[place] = path
         self._changed.set()
 
-    def remove(self, place: Place) -> None:
+    def remove(self, place: BoxDirectory) -> None:
         """Watch it no more."""
         if self._paths.pop(place, None) is not None:
             self._changed.set()
@@ -61,7 +61,7 @@ class WatchfilesHints:
             await asyncio.sleep(_GATHER_S if previous is not None else 0)
 
     async def _watch(
-        self, places: dict[Path, Place], report: Report, begun: asyncio.Event, stop: asyncio.Event
+        self, places: dict[Path, BoxDirectory], report: Report, begun: asyncio.Event, stop: asyncio.Event
     ) -> None:
         # The first step of the iterator sets the watch up before it waits, so `begun` may be set now:
         # whoever waits for it runs after that step.

@@ -24,7 +24,7 @@ from orchestrator.store.backup_manifest import (
 _MODE_BITS: Final = 0o777
 
 
-class Place(Protocol):
+class Destination(Protocol):
     """Where members go."""
 
     def directory(self, parts: tuple[str, ...], info: tarfile.TarInfo) -> None:
@@ -68,7 +68,7 @@ class Staging:
         return made
 
 
-def read_backup(source: Path, place: Place) -> Manifest:
+def read_backup(source: Path, place: Destination) -> Manifest:
     """Put every member into `place`; the manifest, once all that it says was found to be so.
 
     Raises InvalidRequest for what is no whole backup of ours, OSError for a failing disk.
@@ -93,7 +93,7 @@ def read_backup(source: Path, place: Place) -> Manifest:
     return manifest
 
 
-def _take(tar: tarfile.TarFile, info: tarfile.TarInfo, place: Place) -> Member | None:
+def _take(tar: tarfile.TarFile, info: tarfile.TarInfo, place: Destination) -> Member | None:
     parts = check_name(info.name)
     if info.isdir():
         place.directory(parts, info)

@@ -22,7 +22,7 @@ from orchestrator.store.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChatNews:
+class ChatChanges:
     """How what a channel says differs from what was known. met: we are in them now. left: no more."""
 
     met: tuple[Chat, ...]
@@ -43,7 +43,7 @@ async def take_chats(services: Services, channel: str, found: Sequence[Chat]) ->
         await make_missing_folders(services)
 
 
-def note_chats(tx: Transaction, channel: str, found: Sequence[Chat], *, at: datetime) -> ChatNews:
+def note_chats(tx: Transaction, channel: str, found: Sequence[Chat], *, at: datetime) -> ChatChanges:
     """Remember them. The first time that a channel says it nothing is new."""
     before, is_first = chats.we_are_in(tx, channel), not facts.was_synced(tx, channel)
     for chat in found:
@@ -58,7 +58,7 @@ def note_chats(tx: Transaction, channel: str, found: Sequence[Chat], *, at: date
     facts.note_sync(tx, channel, at=at)
     tx.wake(Topic.SNAPSHOTS)
     met = () if is_first else tuple(chat for chat in found if chat.jid not in before)
-    return ChatNews(met=met, left=tuple(left))
+    return ChatChanges(met=met, left=tuple(left))
 
 
 async def note_group_change(services: Services, channel: str, change: GroupChange) -> None:

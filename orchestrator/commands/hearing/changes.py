@@ -5,8 +5,8 @@ from datetime import datetime
 
 import structlog
 
+from orchestrator.commands.hearing.contacts import with_known_names, with_own_quote
 from orchestrator.commands.hearing.judging import hear
-from orchestrator.commands.saying.contacts import with_known_names, with_own_quote
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import MessageId
 from orchestrator.contracts.records.groups import Group

@@ -6,9 +6,9 @@ from typing import Final
 
 import structlog
 
+from orchestrator.commands.hearing.contacts import in_known_chat
 from orchestrator.commands.hearing.sender_rules import look_at_rules, note_look
 from orchestrator.commands.hearing.words import WORDS_WITHOUT_BOUND
-from orchestrator.commands.saying.contacts import in_known_chat
 from orchestrator.commands.saying.outgoing import queue_notice
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import Jid

@@ -7,6 +7,13 @@ from typing import Final
 import structlog
 
 from orchestrator.commands.hearing.changes import take_change
+from orchestrator.commands.hearing.contacts import (
+    in_known_chat,
+    people_called,
+    remember_name,
+    with_known_names,
+    with_own_quote,
+)
 from orchestrator.commands.hearing.inbound_files import take_back_unstored, with_attachments
 from orchestrator.commands.hearing.judging import hear
 from orchestrator.commands.hearing.late_files import take_late_files
@@ -15,13 +22,6 @@ from orchestrator.commands.hearing.sender_rules import look_at_rules
 from orchestrator.commands.hearing.transcripts import with_transcripts
 from orchestrator.commands.hearing.words_kept import do_word
 from orchestrator.commands.running.holds import tell_again
-from orchestrator.commands.saying.contacts import (
-    in_known_chat,
-    people_called,
-    remember_name,
-    with_known_names,
-    with_own_quote,
-)
 from orchestrator.commands.saying.delivery import text_to_send
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import Caller

@@ -1,10 +1,11 @@
 """The end of a spawned agent: its turn closed, its result put together, its caller told."""
 
+from collections.abc import Iterable
 from datetime import datetime
+from pathlib import PurePosixPath
 
 from orchestrator.commands.running.holds import tell_not_set_up
 from orchestrator.commands.running.remains import Remains
-from orchestrator.commands.running.results import writers_beside
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, TurnOutcome
@@ -13,7 +14,7 @@ from orchestrator.contracts.seams import Topic
 from orchestrator.core.agents.endings import end_of_spawned, why_it_failed
 from orchestrator.core.agents.restarts import all_files
 from orchestrator.core.states.agent import AgentEventKind
-from orchestrator.store import agents, spawn_texts, spawns, waits
+from orchestrator.store import agents, lineage, spawn_texts, spawns, waits
 from orchestrator.store.group_folders import group_workspace
 from orchestrator.store.transaction import Transaction
 
@@ -77,7 +78,7 @@ def _beside(tx: Transaction, services: Services, agent: Agent, spawn: SpawnRecor
     if agent.status is AgentStatus.PENDING:
         return ()
     workspace = group_workspace(services.paths.groups, agent.group)
-    return tuple(writers_beside(tx, agent, spawn, group_workspace=str(workspace)))
+    return tuple(_writers_beside(tx, agent, spawn, group_workspace=str(workspace)))
 
 
 def close_open_turn(tx: Transaction, agent: Agent, *, at: datetime) -> None:
@@ -87,3 +88,40 @@ def close_open_turn(tx: Transaction, agent: Agent, *, at: datetime) -> None:
 
 def _ran_out(remains: Remains) -> bool:
     return remains.reason is EndReason.TIMED_OUT
+
+
+def _writers_beside(
+    tx: Transaction, agent: Agent, spawn: SpawnRecord, *, group_workspace: str
+) -> list[AgentId]:
+    """The other live agents that may write what this one may. One that is held until this one ends does not.
+
+    group_workspace: where the files of this agent's group lie.
+    """
+    mine = _places(spawn.workspace, spawn.writable_paths, whole=spawn.is_own_workspace)
+    others = [each for each in lineage.unended(tx) if each.agent_id != agent.agent_id]
+    records = spawns.some(tx, [each.agent_id for each in others])
+    held = {wait.waiter for wait in waits.all_waits(tx) if wait.awaited == agent.agent_id}
+    found: list[AgentId] = []
+    for each in others:
+        theirs = records.get(each.agent_id)
+        if each.agent_id in held or each.status is AgentStatus.PENDING:
+            continue
+        if theirs is not None:
+            places = _places(theirs.workspace, theirs.writable_paths, whole=theirs.is_own_workspace)
+        elif each.group == agent.group:
+            places = _places(group_workspace, (), whole=True)
+        else:
+            continue
+        if any(_overlap(one, other) for one in mine for other in places):
+            found.append(each.agent_id)
+    return found
+
+
+def _places(workspace: str, writable: Iterable[str], *, whole: bool) -> list[PurePosixPath]:
+    top = PurePosixPath(workspace)
+    paths = [top / path for path in writable]
+    return [top] if whole and not paths else paths
+
+
+def _overlap(one: PurePosixPath, other: PurePosixPath) -> bool:
+    return one.is_relative_to(other) or other.is_relative_to(one)

@@ -86,12 +86,12 @@ def pause_tasks_of_gone_group(tx: Transaction, folder: GroupFolder, *, at: datet
             _pause_for_good_reason(tx, task, TaskEvent.GROUP_GONE, _why_gone(folder), at=at)
 
 
-def stop_runs(
+def drop_runs(
     tx: Transaction, services: Services, task: Task, *, spare: AgentId | None, at: datetime
 ) -> TaskRun | None:
     """Nobody wants this task any more: no run of it begins, and the one under way is over; that one.
 
-    Its agent is told to stop by who looks at `stopped_runs`. spare: the agent that asks: it may finish.
+    Its agent is told to stop by the router, which asks `stopped_runs`. spare: the agent that asks may finish.
     """
     for waits in task_runs.claimed_of_task(tx, task.task_id):
         pass_over(tx, waits, why=f"the task is {task.status}", at=at)

@@ -44,7 +44,7 @@ class SlotView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AgentView:
+class DefinitionView:
     """The resolved definition of a group's agent, for people. fields: by name, as JSON values; empty where it
     can't be resolved. definition: the same as it is, for those who look further."""
 
@@ -72,20 +72,20 @@ class ProviderView:
 
 async def check_agent(
     paths: Paths, settings: Settings, secrets: SecretValues, group: Group, *, has_walls: bool
-) -> AgentView:
+) -> DefinitionView:
     """What the next agent of this group would be, and what is wrong with that."""
     try:
         definition = await asyncio.to_thread(definition_now, paths, settings, group, has_walls=has_walls)
     except InvalidSettings as error:
         troubles = tuple(Trouble(what=each.message, mend=each.suggestion or "") for each in each_of(error))
-        return AgentView(group=group.folder, is_well=False, troubles=troubles)
+        return DefinitionView(group=group.folder, is_well=False, troubles=troubles)
     provider = definition.provider
     slots, unset = await _slots(secrets, provider.slots, f"the provider {provider.name}")
     github = () if definition.github is None else (definition.github,)
     own_slots, own_unset = await _slots(secrets, github, AGENT_FILE)
     bare = () if has_walls else _without_walls(definition, settings)
     troubles = (*unset, *own_unset, *bare, *_doubts(definition))
-    return AgentView(
+    return DefinitionView(
         group=group.folder,
         is_well=not any(each.is_fatal for each in troubles),
         troubles=troubles,

@@ -28,9 +28,9 @@ from orchestrator.core.agents.provider_file import (
 from orchestrator.core.authority import may_register
 from orchestrator.core.sandbox.mount_rules import (
     Allowlist,
+    MountWish,
     Protected,
     SeenDirectory,
-    Wish,
     judge_mount,
     parse_allowlist,
     without_doubles,
@@ -207,7 +207,7 @@ def _extras(paths: Paths, group: Group, shared: AgentFile, own: AgentFile) -> tu
     faults: list[InvalidSettings] = []
     workspace = os.path.realpath(group_workspace(paths.groups, group.folder))
     for each in wanted:
-        wish = Wish(name=each.name, seen=_seen(each.path), is_writable=each.mode == "rw")
+        wish = MountWish(name=each.name, seen=_seen(each.path), is_writable=each.mode == "rw")
         if wish.seen.resolved == workspace:
             continue
         with noted(faults):

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from orchestrator.commands.command import Command, Context
-from orchestrator.commands.running.task_runs import pass_over, stop_runs
+from orchestrator.commands.running.task_runs import drop_runs, pass_over
 from orchestrator.commands.services import Services
 from orchestrator.commands.tasks.task_views import sees_all_groups, task_view
 from orchestrator.contracts.callers import AgentCaller
@@ -159,7 +159,7 @@ def cancel_task(tx: Transaction, context: Context, request: CancelTask) -> Mappi
         task = _write(tx, ended, was=task.status, at=context.at)
     caller = context.caller
     spare = caller.agent_id if isinstance(caller, AgentCaller) else None
-    stopped = stop_runs(tx, context.services, task, spare=spare, at=context.at)
+    stopped = drop_runs(tx, context.services, task, spare=spare, at=context.at)
     if stopped is None:
         return task_view(task, reader=context.caller)
     return {

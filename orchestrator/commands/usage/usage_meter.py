@@ -1,4 +1,4 @@
-"""Counts what agents use, by what the providers' answers say, and stops those whose budget is used up.
+"""Counts what agents use, by what the providers' answers say, and says whose budget is used up.
 
 Budgets and prices are looked up anew once their files have changed. Source: agents.md sections 4, 5.
 """

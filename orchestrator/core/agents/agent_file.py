@@ -15,12 +15,12 @@ from orchestrator.contracts.wire.tools import CHAT_TOOLS, GROUP_TOOLS, SPAWN_TOO
 from orchestrator.core.agents.faults import each_of, raise_any
 from orchestrator.core.agents.forms import (
     Command,
+    FieldPath,
     Form,
     Line,
     McpServers,
     ModelName,
     Name,
-    Place,
     Plain,
     ProviderName,
     SecretReference,
@@ -188,7 +188,7 @@ def _fields(
     return _without(given, places), faults, frozenset(_meant(place) for place in places)
 
 
-def _without(given: Mapping[str, object], places: Sequence[Place]) -> AgentFields:
+def _without(given: Mapping[str, object], places: Sequence[FieldPath]) -> AgentFields:
     """The fields without the wrong ones; of a list only its wrong entries go."""
     left = dict(given)
     for name in {str(place[0]) for place in places if place}:
@@ -203,13 +203,13 @@ def _without(given: Mapping[str, object], places: Sequence[Place]) -> AgentField
         return AgentFields()
 
 
-def _meant(place: Place) -> str:
+def _meant(place: FieldPath) -> str:
     """The field that a wrong entry is, or was meant to be."""
     name = str(place[0]) if place else ""
     return next(iter(difflib.get_close_matches(name, AgentFields.model_fields, n=1)), name)
 
 
-def _line_of(place: Place, lines: Lines) -> int | None:
+def _line_of(place: FieldPath, lines: Lines) -> int | None:
     """The line of the value, or of the nearest one around it that has a line."""
     while place and place not in lines:
         place = place[:-1]

@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 
 from orchestrator.contracts.records.tool_servers import McpServer
 
-Place: TypeAlias = tuple[str | int, ...]
+FieldPath: TypeAlias = tuple[str | int, ...]
 """Where in a form a value stands: `("budget", "tokens_per_day")`."""
 
 _MAX_SHOWN_CHARS: Final = 80
@@ -37,7 +37,7 @@ class Form(BaseModel):
 class Fault:
     """What is wrong with one entry. field: as people write it. mend: what it may be."""
 
-    place: Place
+    place: FieldPath
     field: str
     what: str
     mend: str
@@ -74,7 +74,7 @@ def shown(value: object) -> str:
     return text if len(text) <= _MAX_SHOWN_CHARS else f"{text[:_MAX_SHOWN_CHARS]}…"
 
 
-def written(place: Place) -> str:
+def written(place: FieldPath) -> str:
     """`("mcp_servers", "x", "args", 0)` as people write it: `mcp_servers.x.args[0]`."""
     text = ""
     for part in place:
@@ -105,7 +105,7 @@ def _must(found: ErrorDetails) -> str:
     return said.removeprefix("must be ").rstrip(".")
 
 
-def _fields_at(form: type[BaseModel], place: Place) -> list[str]:
+def _fields_at(form: type[BaseModel], place: FieldPath) -> list[str]:
     """The fields that may stand there."""
     here: type[BaseModel] = form
     for part in place:

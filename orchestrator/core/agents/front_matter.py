@@ -12,9 +12,9 @@ from typing import Final, TypeAlias
 import yaml
 
 from orchestrator.contracts.errors import InvalidSettings
-from orchestrator.core.agents.forms import Place, shown
+from orchestrator.core.agents.forms import FieldPath, shown
 
-Lines: TypeAlias = dict[Place, int]
+Lines: TypeAlias = dict[FieldPath, int]
 
 MAX_BYTES: Final = 64 * 1024
 _MAX_DEPTH: Final = 12
@@ -96,7 +96,7 @@ class _Reader:
             has_one |= isinstance(event, yaml.DocumentEndEvent)
         return found
 
-    def _node(self, event: yaml.Event, events: Iterator[yaml.Event], place: Place) -> object:
+    def _node(self, event: yaml.Event, events: Iterator[yaml.Event], place: FieldPath) -> object:
         line = _line_of(event)
         self._lines[place] = line
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
@@ -112,7 +112,7 @@ class _Reader:
         assert isinstance(event, yaml.ScalarEvent)
         return _scalar(event)
 
-    def _list(self, events: Iterator[yaml.Event], place: Place) -> list[object]:
+    def _list(self, events: Iterator[yaml.Event], place: FieldPath) -> list[object]:
         found: list[object] = []
         for event in events:
             if isinstance(event, yaml.SequenceEndEvent):
@@ -120,7 +120,7 @@ class _Reader:
             found.append(self._node(event, events, (*place, len(found))))
         return found
 
-    def _table(self, events: Iterator[yaml.Event], place: Place) -> dict[str, object]:
+    def _table(self, events: Iterator[yaml.Event], place: FieldPath) -> dict[str, object]:
         found: dict[str, object] = {}
         for event in events:
             if isinstance(event, yaml.MappingEndEvent):

@@ -78,7 +78,7 @@ class Protected:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class MountWish:
     """A directory that a definition asks for."""
 
     name: str
@@ -105,7 +105,7 @@ def parse_allowlist(text: str, *, where: str) -> Allowlist:
 
 
 def judge_mount(
-    wish: Wish,
+    wish: MountWish,
     allowlist: Allowlist,
     roots: Sequence[SeenDirectory],
     protected: Protected,
@@ -177,7 +177,7 @@ def _root_line(path: str) -> str:
     return f"[[roots]] and below it path = {json.dumps(path, ensure_ascii=False)}"
 
 
-def _checked_path(wish: Wish) -> str:
+def _checked_path(wish: MountWish) -> str:
     seen = wish.seen
     if not seen.written.startswith("/"):
         raise _refused(wish, "is not absolute", "Write the whole path, from / on.")
@@ -217,7 +217,7 @@ def _is_within(path: str, place: str) -> bool:
     return path == place or path.startswith(place.rstrip("/") + "/")
 
 
-def _refused(wish: Wish, why: str, mend: str) -> InvalidSettings:
+def _refused(wish: MountWish, why: str, mend: str) -> InvalidSettings:
     return InvalidSettings(
         f"The additional directory {wish.name}, {ascii(wish.seen.written)[:200]}, {why}.", suggestion=mend
     )

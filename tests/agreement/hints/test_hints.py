@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.contracts.ids import BoxName
-from orchestrator.ipc.hints import Hints, Place
+from orchestrator.ipc.hints import BoxDirectory, Hints
 from orchestrator.ipc.inotify_hints import InotifyHints
 from orchestrator.ipc.watchfiles_hints import WatchfilesHints
 from tests.support.eventually import eventually
@@ -20,10 +20,10 @@ from tests.support.eventually import eventually
 class Heard:
     """Collects what is reported. everywhere: how often it was to be looked at everywhere."""
 
-    places: set[Place] = field(default_factory=set)
+    places: set[BoxDirectory] = field(default_factory=set)
     everywhere: int = 0
 
-    def report(self, places: frozenset[Place] | None) -> None:
+    def report(self, places: frozenset[BoxDirectory] | None) -> None:
         """Called by the hints."""
         if places is None:
             self.everywhere += 1
@@ -52,9 +52,9 @@ async def _hearing(hints: Hints) -> AsyncIterator[Heard]:
     hints.close()
 
 
-def _place(path: Path) -> Place:
+def _place(path: Path) -> BoxDirectory:
     path.mkdir(exist_ok=True)
-    return Place(BoxName(path.name), "messages")
+    return BoxDirectory(BoxName(path.name), "messages")
 
 
 def _rename_in(path: Path, name: str = "x.json") -> None:
@@ -67,7 +67,7 @@ def _most_queued_events() -> int:
     return int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
 
 
-async def _told(heard: Heard, place: Place, path: Path) -> None:
+async def _told(heard: Heard, place: BoxDirectory, path: Path) -> None:
     """Rename files in until that place is reported: a watch may take a moment to begin."""
 
     def is_told() -> bool:
@@ -145,7 +145,7 @@ async def test_what_is_no_directory_is_refused(
         path.touch()
 
     with pytest.raises(OSError, match=r"(?i)director"):
-        hints.add(Place(BoxName("x"), "messages"), path)
+        hints.add(BoxDirectory(BoxName("x"), "messages"), path)
 
     hints.close()
 

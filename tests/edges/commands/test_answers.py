@@ -2,9 +2,9 @@
 
 import pytest
 
+from orchestrator.commands.hearing.contacts import join_contacts
 from orchestrator.commands.running.quoting import quoted_by_pair
 from orchestrator.commands.running.turns import PairKey
-from orchestrator.commands.saying.contacts import join_contacts
 from orchestrator.commands.saying.delivery import NextText, claim_next, note_unknown
 from orchestrator.commands.saying.outgoing import queue_text
 from orchestrator.contracts.ids import Jid, TurnId

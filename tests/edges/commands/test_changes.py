@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from orchestrator.commands.hearing.contacts import join_contacts
 from orchestrator.commands.running.batches import give_batch
-from orchestrator.commands.saying.contacts import join_contacts
 from orchestrator.contracts.errors import InvalidRequest
 from orchestrator.contracts.ids import AgentId, Jid, MessageId, TurnId
 from orchestrator.contracts.records.messages import Change, ChangeKind, Quoted

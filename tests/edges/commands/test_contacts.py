@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.commands.groups.groups import NewGroup
 from orchestrator.commands.groups.groups import add_group as add_chat
-from orchestrator.commands.saying.contacts import join_contacts
+from orchestrator.commands.hearing.contacts import join_contacts
 from orchestrator.commands.saying.delivery import claim_next
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.errors import Conflict

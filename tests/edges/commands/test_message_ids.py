@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from orchestrator.commands.hearing.contacts import join_contacts
 from orchestrator.commands.hearing.receiving import receive_message
-from orchestrator.commands.saying.contacts import join_contacts
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.messages import Change, ChangeKind, ReceivedFile
 from tests.edges.commands.conftest import Desk

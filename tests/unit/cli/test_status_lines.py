@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from orchestrator.cli.status_lines import Place, age, status_lines
+from orchestrator.cli.status_lines import LookedAt, age, status_lines
 from orchestrator.commands.standing import StatusReport
 from orchestrator.contracts.ids import GroupFolder, Jid, TaskId
 from orchestrator.contracts.records.groups import Group
@@ -21,7 +21,7 @@ from orchestrator.contracts.records.standing import (
 )
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-PLACE = Place(home="/srv/dovecote", pid=4711)
+PLACE = LookedAt(home="/srv/dovecote", pid=4711)
 MAIN = Group(
     folder=GroupFolder("main"),
     jid=Jid("console:main"),

@@ -21,7 +21,7 @@ def busy(group: str) -> Live:
 
 def answering(group: str) -> Live:
     """It waits for a person."""
-    return Live(key=group, is_busy=True, idle_since=None, is_waiting=True)
+    return Live(key=group, is_busy=True, idle_since=None, is_held=True)
 
 
 def idle(group: str, since: float) -> Live:
@@ -107,9 +107,9 @@ def asked(child: str, tree: str = "t", served: int = 0) -> Waiting:
     return Waiting(key=child, since_seq=0, last_served=served, tree=tree)
 
 
-def member(agent: str, tree: str = "t", *, is_waiting: bool = False) -> Live:
+def member(agent: str, tree: str = "t", *, is_held: bool = False) -> Live:
     """An agent of a tree, at work or waiting for another one."""
-    return Live(key=agent, is_busy=True, idle_since=None, is_waiting=is_waiting, tree=tree)
+    return Live(key=agent, is_busy=True, idle_since=None, is_held=is_held, tree=tree)
 
 
 def parent(agent: str) -> Live:
@@ -128,13 +128,13 @@ CHILDREN = [asked(f"t{n}") for n in range(1, 5)]
         ([*CHILDREN, waits("a", served=1)], [], 4, 20, decision(start="t1 t2 a t3")),
         ([*CHILDREN[:2], asked("u1", "u", served=1)], [member("t"), member("u", "u")], 3, 20,
          decision(start="t1")),
-        (CHILDREN, [member("t", is_waiting=True)], 1, 20, decision(start="t1")),
+        (CHILDREN, [member("t", is_held=True)], 1, 20, decision(start="t1")),
         (CHILDREN, [member("t"), busy("b"), busy("c"), busy("d")], 9, 5, decision()),
         ([*CHILDREN, waits("a", served=1)], [member("t"), busy("b"), busy("c"), busy("d")], 9, 5,
          decision(start="a")),
-        (CHILDREN, [member("t", is_waiting=True), busy("b"), busy("c"), busy("d")], 9, 5,
+        (CHILDREN, [member("t", is_held=True), busy("b"), busy("c"), busy("d")], 9, 5,
          decision(start="t1")),
-        (CHILDREN, [member(f"p{n}", is_waiting=True) for n in range(4)], 2, 5, decision(start="t1")),
+        (CHILDREN, [member(f"p{n}", is_held=True) for n in range(4)], 2, 5, decision(start="t1")),
         ([waits("a")], [parent("t"), busy("b")], 5, 2, decision()),
         ([waits("a")], [parent("t"), idle("b", 9)], 5, 2, decision(close="b")),
     ],
@@ -168,7 +168,7 @@ def test_what_a_tree_may_take(
 def test_a_tree_of_which_nobody_is_at_work_gets_one_on_while_there_is_a_place(
     members: list[tuple[str, bool]], children: list[str], max_running: int, max_live: int
 ) -> None:
-    live = [member(f"m{n}", tree, is_waiting=waits) for n, (tree, waits) in enumerate(members)]
+    live = [member(f"m{n}", tree, is_held=waits) for n, (tree, waits) in enumerate(members)]
     waiting = [asked(f"c{n}", tree) for n, tree in enumerate(children)]
     at_work = [agent.tree for agent in live if agent.is_at_work]
 

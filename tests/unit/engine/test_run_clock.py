@@ -208,7 +208,7 @@ def test_a_question_that_nobody_answers_is_due_once_and_the_turn_is_not_waited_w
     clock.wait_began(86_600)
 
     assert unanswered == [None, Due.NO_ANSWER, None]
-    assert not clock.is_waiting
+    assert not clock.is_held
     assert dues(clock, 88_199, 88_200) == [None, Due.TOO_SILENT]
 
 
@@ -221,7 +221,7 @@ def test_the_next_turn_is_waited_with_again() -> None:
 
     clock.wait_began(86_800)
 
-    assert clock.is_waiting
+    assert clock.is_held
 
 
 def test_who_has_no_turn_waits_for_nobody_and_the_end_of_a_turn_ends_its_wait() -> None:
@@ -231,7 +231,7 @@ def test_who_has_no_turn_waits_for_nobody_and_the_end_of_a_turn_ends_its_wait() 
 
     worker.turn_ended(20)
 
-    assert (sleeper.is_waiting, worker.is_waiting) == (False, False)
+    assert (sleeper.is_held, worker.is_held) == (False, False)
     assert dues(worker, 619, 620) == [None, Due.IDLE_TOO_LONG]
 
 
@@ -239,11 +239,11 @@ def test_who_waits_for_an_agent_is_neither_silent_nor_too_long_and_still_gives_s
     clock = busy(typing_s=1_000)
     clock.set_awaits_agent(10, awaits=True)
 
-    was_waiting = clock.is_waiting
+    was_waiting = clock.is_held
     assert dues(clock, 1_000, 50_000, 50_001) == [Due.SAY_STILL_WORKING, Due.RENEW_TYPING, None]
 
     clock.set_awaits_agent(100_010, awaits=False)
-    assert (was_waiting, clock.is_waiting) == (True, False)
+    assert (was_waiting, clock.is_held) == (True, False)
     assert dues(clock, 101_799, 101_800) == [Due.RENEW_TYPING, Due.TOO_SILENT]
 
 
@@ -252,7 +252,7 @@ def test_two_waits_at_once_stand_still_once() -> None:
     clock.set_awaits_agent(100, awaits=True)
     clock.wait_began(200)
     clock.set_awaits_agent(300, awaits=False)
-    assert clock.is_waiting
+    assert clock.is_held
     clock.wait_ended(400)
 
     assert dues(clock, 2_099, 2_100) == [None, Due.TOO_SILENT]
@@ -262,7 +262,7 @@ def test_an_agent_that_waits_when_no_turn_runs_waits_for_nothing() -> None:
     clock = idle()
     clock.set_awaits_agent(10, awaits=True)
 
-    assert not clock.is_waiting
+    assert not clock.is_held
     assert clock.due(600) is Due.IDLE_TOO_LONG
 
 
@@ -271,7 +271,7 @@ def test_the_end_of_a_turn_ends_its_wait() -> None:
     clock.set_awaits_agent(10, awaits=True)
     clock.turn_ended(20)
 
-    assert not clock.is_waiting
+    assert not clock.is_held
 
 
 def test_l1_idleness_stands_still_while_children_live() -> None:

@@ -8,9 +8,9 @@ from orchestrator.contracts.errors import InvalidSettings
 from orchestrator.contracts.records.definitions import ExtraDirectory
 from orchestrator.core.sandbox.mount_rules import (
     Allowlist,
+    MountWish,
     Protected,
     SeenDirectory,
-    Wish,
     doubt_about,
     judge_mount,
     parse_allowlist,
@@ -42,7 +42,7 @@ def judge(
     seen = SeenDirectory(
         written=path, resolved=path if resolved == "" else resolved, is_directory=is_directory
     )
-    wish = Wish(name="photos", seen=seen, is_writable=mode == "rw")
+    wish = MountWish(name="photos", seen=seen, is_writable=mode == "rw")
     roots = [SeenDirectory(written=r.path, resolved=r.path, is_directory=True) for r in allowlist.roots]
     return judge_mount(wish, allowlist, roots, PROTECTED, is_main=is_main, where="mounts.toml")
 
@@ -198,7 +198,7 @@ def test_a_directory_is_mounted_once_and_a_name_used_once() -> None:
 
 def test_a_root_that_is_not_there_holds_nothing() -> None:
     allowlist = Allowlist.model_validate({"roots": [{"path": "/gone"}]})
-    wish = Wish(
+    wish = MountWish(
         name="x", seen=SeenDirectory(written="/gone", resolved="/gone", is_directory=True), is_writable=False
     )
 
