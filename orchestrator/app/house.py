@@ -10,8 +10,8 @@ from orchestrator.app.parts import NoCheckpoints, Replacements, SystemClock
 from orchestrator.channels.base import ChannelParts
 from orchestrator.channels.catalog import network_channels
 from orchestrator.channels.console import ConsoleChannel
+from orchestrator.commands.contacts import join_contacts
 from orchestrator.commands.groups.group_chats import note_group_change
-from orchestrator.commands.hearing.contacts import join_contacts
 from orchestrator.commands.hearing.judging import is_read
 from orchestrator.commands.saying.channel_health import note_channel_state
 from orchestrator.commands.services import Services

@@ -40,8 +40,14 @@ def sentences_about(folder: str, *, is_a_name: bool) -> list[re.Pattern[str]]:
 
 def _pattern(template: str, fact: str, form: str) -> re.Pattern[str]:
     pieces: list[str] = []
+    before: str | None = None
     for literal, name, _, _ in Formatter().parse(template):
+        if before == "why" and literal.startswith(" "):
+            # What ends in a command has a line of its own, by `say`.
+            pieces.append("[ \n]")
+            literal = literal[1:]
         pieces.append(re.escape(literal))
         if name is not None:
             pieces.append(form if name == fact else _FORMS.get(name, _OTHERWISE))
+        before = name
     return re.compile("".join(pieces))

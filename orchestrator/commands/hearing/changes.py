@@ -5,7 +5,7 @@ from datetime import datetime
 
 import structlog
 
-from orchestrator.commands.hearing.contacts import with_known_names, with_own_quote
+from orchestrator.commands.contacts import with_known_names, with_own_quote
 from orchestrator.commands.hearing.judging import hear
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import MessageId

@@ -6,7 +6,7 @@ from typing import Final
 
 import structlog
 
-from orchestrator.commands.hearing.contacts import in_known_chat
+from orchestrator.commands.contacts import in_known_chat
 from orchestrator.commands.hearing.sender_rules import look_at_rules, note_look
 from orchestrator.commands.hearing.words import WORDS_WITHOUT_BOUND
 from orchestrator.commands.saying.outgoing import queue_notice

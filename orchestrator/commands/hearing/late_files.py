@@ -5,7 +5,7 @@ from datetime import datetime
 
 import structlog
 
-from orchestrator.commands.hearing.contacts import with_known_names, with_own_quote
+from orchestrator.commands.contacts import with_known_names, with_own_quote
 from orchestrator.contracts.ids import MessageId
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.messages import InboundMessage, Quoted

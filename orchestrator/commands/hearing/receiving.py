@@ -6,14 +6,14 @@ from typing import Final
 
 import structlog
 
-from orchestrator.commands.hearing.changes import take_change
-from orchestrator.commands.hearing.contacts import (
+from orchestrator.commands.contacts import (
     in_known_chat,
     people_called,
     remember_name,
     with_known_names,
     with_own_quote,
 )
+from orchestrator.commands.hearing.changes import take_change
 from orchestrator.commands.hearing.inbound_files import take_back_unstored, with_attachments
 from orchestrator.commands.hearing.judging import hear
 from orchestrator.commands.hearing.late_files import take_late_files

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from orchestrator.commands.hearing.contacts import people_called
+from orchestrator.commands.contacts import people_called
 from orchestrator.commands.saying.operator_alerts import tell_operators
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import Jid

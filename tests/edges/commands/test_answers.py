@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.commands.hearing.contacts import join_contacts
+from orchestrator.commands.contacts import join_contacts
 from orchestrator.commands.running.quoting import quoted_by_pair
 from orchestrator.commands.running.turns import PairKey
 from orchestrator.commands.saying.delivery import NextText, claim_next, note_unknown

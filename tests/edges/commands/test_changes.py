@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.commands.hearing.contacts import join_contacts
+from orchestrator.commands.contacts import join_contacts
 from orchestrator.commands.running.batches import give_batch
 from orchestrator.contracts.errors import InvalidRequest
 from orchestrator.contracts.ids import AgentId, Jid, MessageId, TurnId

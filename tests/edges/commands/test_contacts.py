@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from orchestrator.commands.contacts import join_contacts
 from orchestrator.commands.groups.groups import NewGroup
 from orchestrator.commands.groups.groups import add_group as add_chat
-from orchestrator.commands.hearing.contacts import join_contacts
 from orchestrator.commands.saying.delivery import claim_next
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.errors import Conflict

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.commands.hearing.contacts import join_contacts
+from orchestrator.commands.contacts import join_contacts
 from orchestrator.commands.hearing.receiving import receive_message
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.messages import Change, ChangeKind, ReceivedFile

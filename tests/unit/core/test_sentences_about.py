@@ -29,6 +29,13 @@ def _is_about(folder: str, text: str, *, is_a_name: bool = False) -> bool:
     return any(each.fullmatch(text) for each in sentences_about(folder, is_a_name=is_a_name))
 
 
+@pytest.mark.parametrize("why", ["It is so.", "Mend it: dovecote doctor"])
+def test_a_sentence_is_about_its_folder_however_its_reason_ends(why: str) -> None:
+    text = _said(Say.OPERATOR_NOT_SET_UP, group="family", why=why)
+
+    assert _is_about("family", text)
+
+
 @pytest.mark.parametrize("key", OF_A_GROUP)
 def test_a_sentence_is_about_the_folder_that_it_names_and_about_no_other(key: Say) -> None:
     text = _said(key, **{OF_A_GROUP[key]: "fam.ily"})
