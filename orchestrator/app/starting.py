@@ -8,9 +8,6 @@ import structlog
 from orchestrator.app.ground import Ground
 from orchestrator.app.house import House
 from orchestrator.commands.groups.group_requests import make_missing_folders
-from orchestrator.commands.running.stopping import stop_cascade
-from orchestrator.commands.services import Services
-from orchestrator.contracts.callers import HostCaller
 from orchestrator.engine.activities import Activities
 from orchestrator.engine.alarm import AlarmClock
 from orchestrator.engine.chat_directory import ChatDirectory
@@ -24,7 +21,7 @@ from orchestrator.engine.room_watch import RoomWatch
 from orchestrator.engine.router import Router
 from orchestrator.engine.size_watch import SizeWatch
 from orchestrator.engine.snapshots import SnapshotKeeper
-from orchestrator.engine.supervisor import SWEEP_S, Stop, Supervisor
+from orchestrator.engine.supervisor import SWEEP_S, Supervisor
 from orchestrator.engine.token_keeper import TokenKeeper
 from orchestrator.paths import Paths
 from orchestrator.runners.program_pruning import prune_programs
@@ -42,7 +39,7 @@ def start_activities(
     queue = GroupQueue(services, agents, floor=house.floor, ledger=house.ledger)
     sizes = SizeWatch(services, house.ledger, live=lambda: agents.live_groups, stop=agents.stop_group)
     sweep_s = min(SWEEP_S, _POLLS_A_SWEEP * services.settings.message_poll_s)
-    supervisor = Supervisor(services, agents, stop=_stopper(services), sweep_s=sweep_s)
+    supervisor = Supervisor(services, agents, sweep_s=sweep_s)
     vital = {
         "agents": lambda: agents.run(ground.run_parts, ground.adopted),
         "intake": ground.boxes.run,
@@ -68,10 +65,6 @@ def start_activities(
         *(activities.start_vital(name, run) for name, run in vital.items()),
         *(activities.start_replaceable(name, run) for name, run in replaceable.items()),
     ]
-
-
-def _stopper(services: Services) -> Stop:
-    return lambda agent_id, reason: stop_cascade(services, HostCaller(), agent_id, reason)
 
 
 async def _prune_old_programs(paths: Paths) -> None:

@@ -22,7 +22,7 @@ from orchestrator.cli.place_checks import (
 )
 from orchestrator.cli.provider_checks import check_providers
 from orchestrator.cli.refusal_checks import check_refusals
-from orchestrator.cli.runner_checks import check_limits, check_runner
+from orchestrator.cli.runner_checks import check_enforced, check_runner
 from orchestrator.cli.running_checks import running_findings
 from orchestrator.cli.secret_checks import check_secrets
 from orchestrator.cli.service_checks import check_service
@@ -53,7 +53,7 @@ CHECKS: Final[tuple[Check | SeveralChecks, ...]] = (
     check_files,
     standing_findings,
     check_runner,
-    check_limits,
+    check_enforced,
     docker_findings,
     check_whatsapp,
     check_alerts,

@@ -49,7 +49,7 @@ def judge_choice(chosen: Chosen, bwrap: Path | None) -> Finding:
     return doubtful("runner", chosen.in_brief, " ".join(mend))
 
 
-def check_limits(patient: Patient) -> Finding:
+def check_enforced(patient: Patient) -> Finding:
     """Which limits of an agent hold on this machine."""
     try:
         _, limits = asyncio.run(_look(patient))

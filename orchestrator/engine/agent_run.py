@@ -10,14 +10,13 @@ from orchestrator.commands.setup.definitions import definition_of, provider_name
 from orchestrator.commands.spawning.spawn_replies import note_ready
 from orchestrator.contracts.errors import DovecoteError, InvalidSettings, StartFailed, Unavailable
 from orchestrator.contracts.ids import TurnId, new_id
-from orchestrator.contracts.records.agents import Agent, AgentKind, ExitStatus
+from orchestrator.contracts.records.agents import Agent, AgentKind, DeathCause, ExitStatus
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.seams import AgentHandle
 from orchestrator.contracts.wire.container_io import PROTOCOL, Ready, TurnEnded
 from orchestrator.contracts.wire.framing import OutputReader
 from orchestrator.core.agents.rights import permissions_of_root
 from orchestrator.core.agents.unstartable import how_to_mend_start
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AGENT, AgentEventKind
 from orchestrator.engine.adoption import Adopted, says_ready
 from orchestrator.engine.agent_log import AgentLogFile

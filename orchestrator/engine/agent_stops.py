@@ -9,8 +9,8 @@ from typing import Final
 from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import StartFailed, Unavailable
 from orchestrator.contracts.ids import AgentId
+from orchestrator.contracts.records.agents import DeathCause
 from orchestrator.contracts.records.spawns import StopOutcome, StopReason, StopVerdict
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.engine.agent_run import AgentRun
 from orchestrator.store import agents
 from orchestrator.store.transaction import Transaction

@@ -5,9 +5,8 @@ import asyncio
 from orchestrator.commands.running.batches import TurnBatch, give_batch, next_batch
 from orchestrator.contracts.errors import DovecoteError, Unavailable
 from orchestrator.contracts.ids import TurnId, new_id
-from orchestrator.contracts.records.agents import AgentStatus
+from orchestrator.contracts.records.agents import AgentStatus, DeathCause
 from orchestrator.contracts.wire.boxes import FollowUp
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.chat.transcript import render_prompt
 from orchestrator.engine.run_state import Phase, RunState
 from orchestrator.store import agents, groups

@@ -6,11 +6,11 @@ from typing import Final
 from orchestrator.commands.saying.questions import ask, expire_questions
 from orchestrator.contracts.errors import DovecoteError
 from orchestrator.contracts.ids import TurnId, new_id
+from orchestrator.contracts.records.agents import DeathCause
 from orchestrator.contracts.records.questions import Question, QuestionStatus
 from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.boxes import Answer, AnswerStatus
 from orchestrator.contracts.wire.container_io import WaitingInput
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.engine.persistence import persist
 from orchestrator.engine.run_state import RunState
 from orchestrator.store import agents, questions

@@ -13,9 +13,8 @@ from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import caller_of
 from orchestrator.contracts.errors import Unavailable
 from orchestrator.contracts.ids import AgentId, BoxName, TurnId
-from orchestrator.contracts.records.agents import Agent, EndReason
+from orchestrator.contracts.records.agents import Agent, DeathCause, EndReason
 from orchestrator.contracts.seams import Boxes, BoxPort, Runner
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.engine.adoption import Adopted, adopt
 from orchestrator.engine.run_end import last_caller

@@ -12,7 +12,7 @@ import structlog
 from orchestrator.commands.services import Services
 from orchestrator.commands.usage.dir_budgets import note_disk_low, note_disk_well, note_stopped_for_room
 from orchestrator.contracts.ids import AgentId, GroupFolder
-from orchestrator.core.chat.death import DeathCause
+from orchestrator.contracts.records.agents import DeathCause
 from orchestrator.core.dir_budgets import fastest_grower
 from orchestrator.engine.disk_floor import DiskFloor
 from orchestrator.engine.persistence import persist

@@ -13,9 +13,8 @@ from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.errors import Unavailable
 from orchestrator.contracts.ids import TurnId
-from orchestrator.contracts.records.agents import EndReason, ExitStatus
+from orchestrator.contracts.records.agents import DeathCause, EndReason, ExitStatus
 from orchestrator.contracts.seams import AgentHandle
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.engine.persistence import persist
 from orchestrator.engine.run_state import RunState

@@ -11,13 +11,13 @@ from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller, caller_of
 from orchestrator.contracts.egress_seams import Egress, UsageMeter
 from orchestrator.contracts.ids import AgentId, BoxName, new_id
+from orchestrator.contracts.records.agents import DeathCause
 from orchestrator.contracts.records.definitions import Definition
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND
 from orchestrator.contracts.seams import AgentHandle, Boxes, BoxPort, Runner
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnStarted
 from orchestrator.core.agents.unstartable import Need, needs
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.engine.channel_set import ChannelSet
 from orchestrator.engine.identity import identity_for
 from orchestrator.engine.run_clock import ClockSettings, RunClock

@@ -9,11 +9,10 @@ import structlog
 from orchestrator.commands.services import Services
 from orchestrator.commands.usage.dir_budgets import note_violation
 from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, RunId
-from orchestrator.contracts.records.agents import StopReach
+from orchestrator.contracts.records.agents import DeathCause, StopReach
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.spawns import StopOutcome, StopReason
 from orchestrator.contracts.seams import Topic
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.engine.adoption import Adopted
 from orchestrator.engine.agent_run import AgentRun
 from orchestrator.engine.agent_stops import BEYOND_GRACE_S, AgentStops

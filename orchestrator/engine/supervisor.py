@@ -4,7 +4,7 @@ Woken by every change; once a minute it looks for what no event told of. Source:
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -14,9 +14,10 @@ import structlog
 
 from orchestrator.commands.running.burial import bury
 from orchestrator.commands.running.reserved import LOST, end_unwanted
-from orchestrator.commands.running.stopping import note_request
+from orchestrator.commands.running.stopping import note_request, stop_cascade
 from orchestrator.commands.services import Services
 from orchestrator.commands.spawning.spawn_replies import due_replies
+from orchestrator.contracts.callers import HostCaller
 from orchestrator.contracts.errors import DovecoteError, Unavailable
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.agents import Agent, AgentStatus
@@ -35,9 +36,6 @@ SWEEP_S: Final = 60.0
 _AGAIN_S: Final = 1.0
 _LOST_AFTER_S: Final = 60.0
 """So long nothing of an agent has been seen here whose record says that it lives."""
-
-Stop = Callable[[AgentId, StopReason], Awaitable[object]]
-"""Stops an agent with all below it, in two phases."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,12 +61,11 @@ class _Sight:
 
 
 class Supervisor:
-    """Runs until cancelled. stop: the command that stops agents. sweep_s: how often it looks untold."""
+    """Runs until cancelled. sweep_s: how often it looks though nothing told of a change."""
 
-    def __init__(self, services: Services, agents: RunningAgents, *, stop: Stop, sweep_s: float) -> None:
+    def __init__(self, services: Services, agents: RunningAgents, *, sweep_s: float) -> None:
         self._services = services
         self._agents = agents
-        self._stop = stop
         self._sweep_s = sweep_s
         self._asked: set[AgentId] = set()
         self._unseen_since: dict[AgentId, float] = {}
@@ -218,7 +215,7 @@ class Supervisor:
     async def _stop_surely(self, agent_id: AgentId, reason: StopReason) -> None:
         """What could not be stopped now, the next sweep meets again."""
         try:
-            outcome = await self._stop(agent_id, reason)
+            outcome = await stop_cascade(self._services, HostCaller(), agent_id, reason)
             _log.info("orphan.stopped", agent=agent_id, reason=reason.value, outcome=str(outcome))
         except DovecoteError as error:
             _log.warning("orphan.not_stopped", agent=agent_id, error=error.message)

@@ -1,4 +1,4 @@
-"""What an agent prints, item by item, becomes texts, turns and log lines in the store."""
+"""What an agent prints, item by item: texts and turns go to the store, other lines back to be logged."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import structlog
 from orchestrator.commands.running.turns import PairKey, begin_turn, end_turn
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import TurnId, is_file_name
-from orchestrator.contracts.records.agents import Agent
+from orchestrator.contracts.records.agents import Agent, DeathCause
 from orchestrator.contracts.seams import Boxes
 from orchestrator.contracts.wire.codec import WireError
 from orchestrator.contracts.wire.container_io import (
@@ -25,7 +25,6 @@ from orchestrator.contracts.wire.container_io import (
 )
 from orchestrator.contracts.wire.framing import EventLine, Frame1x, LogLine, OutputItem, Text
 from orchestrator.core.agents.unstartable import Need
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.wording import Say, say
 from orchestrator.engine.log_events import LogEvents
 from orchestrator.engine.output_rate import OutputRate

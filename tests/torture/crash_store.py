@@ -13,8 +13,7 @@ from orchestrator.commands.hearing.words_kept import bury_left
 from orchestrator.commands.running.remains import Remains
 from orchestrator.commands.saying.delivery import mark_in_flight_unknown
 from orchestrator.commands.services import Services
-from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason
-from orchestrator.core.chat.death import DeathCause
+from orchestrator.contracts.records.agents import Agent, AgentStatus, DeathCause, EndReason
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.paths import Paths
 from orchestrator.store import agents

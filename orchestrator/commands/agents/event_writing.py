@@ -22,10 +22,9 @@ from orchestrator.contracts.events import (
     RestartsGivenUp,
 )
 from orchestrator.contracts.ids import AgentId
-from orchestrator.contracts.records.agents import Agent, AgentStatus
+from orchestrator.contracts.records.agents import Agent, AgentStatus, DeathCause
 from orchestrator.contracts.records.spawns import Restarts, SpawnRecord, SpawnResult
 from orchestrator.core.agents.endings import ended_in_words, stop_reason_of
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.text_cleaning import cap_text, clean_text
 from orchestrator.store import agents, event_log, spawns, task_runs
 from orchestrator.store.group_folders import group_workspace

@@ -12,9 +12,8 @@ from orchestrator.commands.running.remains import Remains
 from orchestrator.commands.saying.word_answers import answer_word
 from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import Unavailable
-from orchestrator.contracts.records.agents import Agent, EndReason
+from orchestrator.contracts.records.agents import Agent, DeathCause, EndReason
 from orchestrator.contracts.records.words import SpokenWord
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.wording import Say
 from orchestrator.store import waiting_words
 from orchestrator.store.transaction import Transaction

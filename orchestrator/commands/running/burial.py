@@ -26,13 +26,12 @@ from orchestrator.commands.saying.questions import withdraw_questions
 from orchestrator.commands.services import Services
 from orchestrator.commands.spawning.spawn_ends import note_agent_gone
 from orchestrator.contracts.ids import AgentId, TurnId
-from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, TurnOutcome
+from orchestrator.contracts.records.agents import Agent, AgentStatus, DeathCause, EndReason, TurnOutcome
 from orchestrator.contracts.records.messages import StoredMessage
 from orchestrator.contracts.records.spawns import SpawnRecord
 from orchestrator.contracts.wire.codec import WireError, from_plain
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnStarted
 from orchestrator.core.agents.endings import ended_in_words
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AGENT, AgentEventKind
 from orchestrator.core.states.task_run import RunEvent
 from orchestrator.store import agents, messages, requests, spawns, waits

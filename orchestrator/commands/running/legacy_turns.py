@@ -6,9 +6,8 @@ from datetime import datetime
 from orchestrator.commands.running.turns import end_turn
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import TurnId
-from orchestrator.contracts.records.agents import Agent
+from orchestrator.contracts.records.agents import Agent, DeathCause
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnError, TurnStatus
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.store import agents, messages
 from orchestrator.store.transaction import Transaction
 

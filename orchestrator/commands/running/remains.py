@@ -4,9 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from orchestrator.contracts.ids import TurnId
-from orchestrator.contracts.records.agents import EndReason, ExitStatus
+from orchestrator.contracts.records.agents import DeathCause, EndReason, ExitStatus
 from orchestrator.core.agents.unstartable import Need
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 
 

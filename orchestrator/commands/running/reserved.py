@@ -7,9 +7,8 @@ from orchestrator.commands.running.burial import bury
 from orchestrator.commands.running.remains import Remains
 from orchestrator.commands.running.waiting import is_wanted
 from orchestrator.commands.services import Services
-from orchestrator.contracts.records.agents import EndReason
+from orchestrator.contracts.records.agents import DeathCause, EndReason
 from orchestrator.contracts.records.spawns import SpawnRecord, StopReason
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.store import agents, groups, spawns
 from orchestrator.store.transaction import Transaction

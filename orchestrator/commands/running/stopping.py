@@ -18,13 +18,12 @@ from orchestrator.commands.spawning.spawn_ends import end_tree, note_orphan
 from orchestrator.contracts.callers import AgentCaller, AnyCaller
 from orchestrator.contracts.errors import InvalidRequest
 from orchestrator.contracts.ids import AgentId
-from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason
+from orchestrator.contracts.records.agents import Agent, AgentStatus, DeathCause, EndReason
 from orchestrator.contracts.records.spawns import CascadeOutcome, StopOutcome, StopReason, StopVerdict
 from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.agent_requests import TerminateAgent
 from orchestrator.core.agents.lineage import stop_order
 from orchestrator.core.authority import Target
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AGENT, AgentEventKind
 from orchestrator.store import agents, lineage, spawns, tokens
 from orchestrator.store.transaction import Transaction

@@ -16,12 +16,12 @@ from orchestrator.commands.saying.outgoing import OutgoingText, queue_notice, qu
 from orchestrator.commands.saying.questions import withdraw_questions
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import MessageId, TurnId
-from orchestrator.contracts.records.agents import Agent, Turn, TurnOutcome
+from orchestrator.contracts.records.agents import Agent, DeathCause, Turn, TurnOutcome
 from orchestrator.contracts.records.messages import MessageStatus, StoredMessage, TextSource
 from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnStarted, TurnStatus
 from orchestrator.core.agents.unstartable import Need
-from orchestrator.core.chat.death import DeathCause, after_death
+from orchestrator.core.chat.death import after_death
 from orchestrator.core.states.message import MESSAGE, MessageEvent
 from orchestrator.core.wording import Say
 from orchestrator.store import agents, messages, outbox

@@ -8,10 +8,9 @@ from typing import Final
 
 from orchestrator.contracts.events import CascadeTerminated, OrphanTerminated, TreeTerminated
 from orchestrator.contracts.ids import AgentId, TreeId
-from orchestrator.contracts.records.agents import Agent, AgentStatus
+from orchestrator.contracts.records.agents import Agent, AgentStatus, DeathCause
 from orchestrator.contracts.records.spawns import TreeStatus
 from orchestrator.core.agents.endings import stop_reason_of
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.store import agents, event_log, lineage, spawns, trees
 from orchestrator.store.transaction import Transaction
 

@@ -43,6 +43,23 @@ class EndReason(StrEnum):
     ORCHESTRATOR_DIED = "orchestrator_died"
 
 
+class DeathCause(StrEnum):
+    """On whose account an agent ended, which decides what becomes of its messages.
+
+    agent: it went by itself. timed out: by its clocks. orchestrator: we died ourselves. host: we ended it for
+    reasons that are not the message's, such as a shutdown, a box that is gone, an engine that went away.
+    stopped: people, or the agent that had started it, wanted it so. violated: it did what none may, or took
+    the room on the disk.
+    """
+
+    AGENT = "agent"
+    TIMED_OUT = "timed out"
+    ORCHESTRATOR = "orchestrator"
+    HOST = "host"
+    STOPPED = "stopped"
+    VIOLATED = "violated"
+
+
 class TurnOutcome(StrEnum):
     """How a turn ended: the agent's own word, or that its messages went into another, or that it died."""
 

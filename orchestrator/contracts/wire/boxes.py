@@ -29,7 +29,8 @@ GROUPS_SNAPSHOT: Final = "available_groups.json"
 KEEP_REPLIES: Final = timedelta(hours=1)
 """From an answer on: its file in the box, and the row by which the same request is answered so again."""
 KEEP_REFUSED: Final = timedelta(days=7)
-"""What was refused: the file that was put away with its reason, and the count of it."""
+"""What was refused: the file of a box that was put away with its reason, and the row of a refused spawn: both
+are what `dovecote errors` shows."""
 
 CLOSE_FILE_1X: Final = "_close"
 """The empty sentinel that agents made for NanoClaw 1.x look for."""

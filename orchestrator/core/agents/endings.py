@@ -2,11 +2,10 @@
 
 from typing import Final
 
-from orchestrator.contracts.records.agents import AgentStatus, EndReason, ExitStatus, TurnOutcome
+from orchestrator.contracts.records.agents import AgentStatus, DeathCause, EndReason, ExitStatus, TurnOutcome
 from orchestrator.contracts.records.spawns import SpawnRecord, StopReason
 from orchestrator.contracts.wire.agent_words import stopped_in_words
 from orchestrator.contracts.wire.container_io import TurnError
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 
 _BY_PEOPLE: Final = frozenset({DeathCause.STOPPED, DeathCause.VIOLATED})

@@ -8,10 +8,9 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from orchestrator.contracts.records.agents import AgentStatus, EndReason
+from orchestrator.contracts.records.agents import AgentStatus, DeathCause, EndReason
 from orchestrator.contracts.records.spawns import RestartPolicy, Restarts
 from orchestrator.core.backoff import delay_s
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 
 FIRST_DELAY_S: Final = 1.0

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
+from orchestrator.contracts.records.agents import DeathCause
 from orchestrator.contracts.records.messages import StoredMessage
 from orchestrator.core.backoff import delay_s
 from orchestrator.core.states.message import MessageEvent
@@ -15,18 +15,6 @@ FIRST_WAIT_S: Final = 5.0
 _MOST_WAIT_S: Final = 3600.0
 _ALONE_FROM_TRIES: Final = 2
 """From its third run on a message runs alone, so that it can't take others down with it."""
-
-
-class DeathCause(StrEnum):
-    """On whose account a turn was broken off. host: we ended the agent for reasons that are not the
-    message's: a shutdown, a box that is gone, an engine that went away. orchestrator: we died ourselves."""
-
-    AGENT = "agent"
-    TIMED_OUT = "timed out"
-    ORCHESTRATOR = "orchestrator"
-    HOST = "host"
-    STOPPED = "stopped"
-    VIOLATED = "violated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

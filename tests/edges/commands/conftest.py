@@ -19,13 +19,19 @@ from orchestrator.commands.running.turns import PairKey, begin_turn, end_turn, t
 from orchestrator.commands.saying.outgoing import prepare_text
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import AgentId, Jid, TurnId
-from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, ExitStatus, StopReach
+from orchestrator.contracts.records.agents import (
+    Agent,
+    AgentStatus,
+    DeathCause,
+    EndReason,
+    ExitStatus,
+    StopReach,
+)
 from orchestrator.contracts.records.messages import MessageStatus
 from orchestrator.contracts.records.spawns import StopOutcome, StopReason, StopVerdict
 from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnError, TurnStarted, TurnStatus
 from orchestrator.core.agents.unstartable import Need
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.engine.wakeups import TopicListener, TopicWakeups
 from orchestrator.paths import Paths

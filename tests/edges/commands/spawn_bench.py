@@ -13,11 +13,17 @@ from orchestrator.commands.spawning.spawning import spawn_for
 from orchestrator.contracts.callers import AgentCaller, AnyCaller, OperatorCaller, caller_of
 from orchestrator.contracts.errors import DovecoteError
 from orchestrator.contracts.ids import AgentId, GroupFolder, RequestId, TreeId, TurnId
-from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, ExitStatus, TurnOutcome
+from orchestrator.contracts.records.agents import (
+    Agent,
+    AgentStatus,
+    DeathCause,
+    EndReason,
+    ExitStatus,
+    TurnOutcome,
+)
 from orchestrator.contracts.records.spawns import SpawnRecord, SpawnSpec, Tree
 from orchestrator.contracts.wire.codec import Wire
 from orchestrator.contracts.wire.replies import Reply
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.settings.spawn import SpawnSettings, WorkspaceSettings
 from orchestrator.settings.tree import QueueSettings, Settings

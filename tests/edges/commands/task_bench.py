@@ -8,13 +8,12 @@ import pytest
 from orchestrator.commands.running.task_runs import claim_due
 from orchestrator.commands.running.waiting import WaitingWork, waiting_work
 from orchestrator.contracts.ids import TaskId, TurnId
-from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason
+from orchestrator.contracts.records.agents import Agent, AgentStatus, DeathCause, EndReason
 from orchestrator.contracts.records.tasks import (
     Task,
     TaskRun,
 )
 from orchestrator.contracts.wire.container_io import TurnStatus
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.core.wording import Say, say
 from orchestrator.engine.work import FirstInput, TaskWork

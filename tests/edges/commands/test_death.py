@@ -5,9 +5,8 @@ from datetime import timedelta
 import pytest
 
 from orchestrator.contracts.ids import TurnId
-from orchestrator.contracts.records.agents import AgentStatus, EndReason
+from orchestrator.contracts.records.agents import AgentStatus, DeathCause, EndReason
 from orchestrator.contracts.wire.container_io import TurnStatus
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.core.wording import ENGLISH, Say
 from orchestrator.store import agents

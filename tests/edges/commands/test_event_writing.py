@@ -13,13 +13,12 @@ from orchestrator.commands.spawning.spawn_ends import end_tree
 from orchestrator.contracts.callers import OperatorCaller, caller_of
 from orchestrator.contracts.ids import AgentId, TreeId
 from orchestrator.contracts.live_events import Gap
-from orchestrator.contracts.records.agents import Agent, AgentKind, AgentStatus, EndReason
+from orchestrator.contracts.records.agents import Agent, AgentKind, AgentStatus, DeathCause, EndReason
 from orchestrator.contracts.records.spawns import (
     SpawnResult,
     StopReason,
 )
 from orchestrator.contracts.wire.container_io import AgentLog, Progress
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.engine.log_events import LogEvents
 from orchestrator.settings.events import EventSettings

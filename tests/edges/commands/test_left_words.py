@@ -14,9 +14,8 @@ from orchestrator.commands.hearing.words_kept import bury_left, do_left_words
 from orchestrator.commands.running.remains import Remains
 from orchestrator.commands.saying.questions import ask
 from orchestrator.contracts.ids import GroupFolder, Jid, TurnId
-from orchestrator.contracts.records.agents import Agent, EndReason, StopReach
+from orchestrator.contracts.records.agents import Agent, DeathCause, EndReason, StopReach
 from orchestrator.contracts.wire.container_io import WaitingInput
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.core.wording import ENGLISH, Say
 from orchestrator.settings.tree import AssistantSettings, Settings

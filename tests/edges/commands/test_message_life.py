@@ -12,9 +12,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from orchestrator.contracts.records.agents import Agent
+from orchestrator.contracts.records.agents import Agent, DeathCause
 from orchestrator.contracts.wire.container_io import TurnStatus
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.settings.tree import BoundSettings, Settings
 from tests.edges.commands.conftest import Desk, open_desk

@@ -6,10 +6,9 @@ import pytest
 
 from orchestrator.commands.saying.questions import ask, expire_questions
 from orchestrator.contracts.ids import Jid, TurnId
-from orchestrator.contracts.records.agents import Agent
+from orchestrator.contracts.records.agents import Agent, DeathCause
 from orchestrator.contracts.records.questions import Question, QuestionStatus
 from orchestrator.contracts.wire.container_io import TurnStatus, WaitingInput
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.wording import ENGLISH, Say
 from orchestrator.settings.tree import AssistantSettings, QuestionSettings, Settings
 from orchestrator.store import questions

@@ -19,12 +19,11 @@ from orchestrator.commands.spawning.spawn_replies import due_replies
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.errors import InvalidRequest
 from orchestrator.contracts.ids import AgentId, TurnId, new_id
-from orchestrator.contracts.records.agents import AgentStatus, EndReason, ExitStatus, TurnOutcome
+from orchestrator.contracts.records.agents import AgentStatus, DeathCause, EndReason, ExitStatus, TurnOutcome
 from orchestrator.contracts.records.spawns import OnParentExit, RestartPolicy, WaitFor, WishedPermissions
 from orchestrator.contracts.wire.agent_requests import SpawnAgent
 from orchestrator.contracts.wire.codec import to_json
 from orchestrator.contracts.wire.container_io import TurnError
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.store import agents, lineage, spawns, waits
 from orchestrator.store.restarts import left_by_restarts

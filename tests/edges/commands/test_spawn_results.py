@@ -18,9 +18,8 @@ from orchestrator.commands.running.turns import PairKey
 from orchestrator.commands.running.waiting import waiting_work
 from orchestrator.commands.spawning.spawn_replies import due_replies, note_ready
 from orchestrator.contracts.ids import AgentId, TurnId
-from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason
+from orchestrator.contracts.records.agents import Agent, AgentStatus, DeathCause, EndReason
 from orchestrator.contracts.records.spawns import OnParentExit, SpawnResult, WaitFor
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.engine.old_workspaces import remove_old_workspaces
 from orchestrator.store import agents, spawns, waits

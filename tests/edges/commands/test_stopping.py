@@ -12,10 +12,9 @@ from orchestrator.commands.running.stopping import stop_cascade
 from orchestrator.commands.spawning.spawn_rendering import as_cascade
 from orchestrator.contracts.callers import HostCaller, OperatorCaller, caller_of
 from orchestrator.contracts.ids import AgentId
-from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason
+from orchestrator.contracts.records.agents import Agent, AgentStatus, DeathCause, EndReason
 from orchestrator.contracts.records.spawns import CascadeOutcome, StopReason, TreeStatus, WaitFor
 from orchestrator.contracts.wire.agent_requests import TerminateAgent
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.store import agents, lineage, tokens, waits
 from orchestrator.store.tokens import IssuedToken

@@ -2,14 +2,13 @@
 
 import pytest
 
-from orchestrator.contracts.records.agents import EndReason
+from orchestrator.contracts.records.agents import DeathCause, EndReason
 from orchestrator.contracts.records.tasks import (
     FailureClass,
     RunStatus,
     TaskStatus,
 )
 from orchestrator.contracts.wire.container_io import TurnStatus
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.core.wording import Say
 from tests.edges.commands.task_bench import HOUR_S, Bench, told

@@ -9,11 +9,10 @@ from orchestrator.commands.command import Context
 from orchestrator.commands.running.task_runs import stopped_runs
 from orchestrator.commands.tasks.tasks import cancel_task, pause_task
 from orchestrator.contracts.callers import Caller, OperatorCaller, caller_of
-from orchestrator.contracts.records.agents import Agent, EndReason
+from orchestrator.contracts.records.agents import Agent, DeathCause, EndReason
 from orchestrator.contracts.records.tasks import CatchUp, ContextMode, RunStatus, ScheduleKind, TaskStatus
 from orchestrator.contracts.wire.container_io import TurnStatus
 from orchestrator.contracts.wire.task_requests import CancelTask, PauseTask
-from orchestrator.core.chat.death import DeathCause
 from tests.edges.commands.task_bench import HOUR_S, Bench
 from tests.edges.commands.task_bench import bench as bench
 from tests.support.store_rows import agent

@@ -15,8 +15,8 @@ from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.errors import InvalidRequest, Unavailable
 from orchestrator.contracts.events import AgentLogged, ChildSpawned, TokenGenerated
 from orchestrator.contracts.ids import AgentId, GroupFolder, Jid, MessageId, TreeId
+from orchestrator.contracts.records.agents import DeathCause
 from orchestrator.contracts.records.messages import Quoted, ReceivedFile
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.wording import Say, say
 from orchestrator.paths import Paths
 from orchestrator.store import agents, alerts, contacts, event_log, notices, spawns

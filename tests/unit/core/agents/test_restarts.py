@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.contracts.records.agents import AgentStatus, EndReason
+from orchestrator.contracts.records.agents import AgentStatus, DeathCause, EndReason
 from orchestrator.contracts.records.spawns import RestartPolicy, Restarts
 from orchestrator.core.agents.restarts import (
     Ending,
@@ -16,7 +16,6 @@ from orchestrator.core.agents.restarts import (
     all_files,
     next_step,
 )
-from orchestrator.core.chat.death import DeathCause
 from orchestrator.core.states.agent import AgentEventKind
 from tests.support.store_rows import NOON
 

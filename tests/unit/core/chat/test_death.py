@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchestrator.contracts.records.agents import DeathCause
 from orchestrator.contracts.records.messages import MessageStatus, StoredMessage
-from orchestrator.core.chat.death import DeathCause, after_death, runs_alone, taken_together
+from orchestrator.core.chat.death import after_death, runs_alone, taken_together
 from orchestrator.core.states.message import MESSAGE, MessageEvent
 from tests.unit.core.chat.samples import stored
 
