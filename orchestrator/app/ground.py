@@ -30,6 +30,7 @@ from orchestrator.paths import Paths
 from orchestrator.runners.catalog import RunnerOptions, choose_runner, make_runner
 from orchestrator.settings.tree import Settings
 from orchestrator.store import facts
+from orchestrator.store.facts import HomePlace
 from orchestrator.store.home_files import clear_laid_files
 
 _log = structlog.get_logger(__name__)
@@ -53,7 +54,8 @@ async def take_ground(
     live: the events that agents may follow.
     """
     services = house.services
-    instance_id = await services.db.run(facts.instance_id)
+    place = await asyncio.to_thread(HomePlace.of, services.paths.home)
+    instance_id = await services.db.run(lambda tx: facts.instance_id(tx, place))
     options = runner_options(services.settings, services.paths)
     runner, runner_line = parts.runner or await _choose(services.settings, options)
     stack.push_async_callback(runner.close)

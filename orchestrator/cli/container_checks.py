@@ -14,7 +14,7 @@ from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.docker_leftovers import INSTANCE_LABEL
 from orchestrator.runners.image import REBUILD, ImageState, image_state, own_image, own_stamps
 from orchestrator.store.agents import LIVE
-from orchestrator.store.facts import GET
+from orchestrator.store.facts import GET, HomePlace, instance_of
 
 _IMAGE: Final = "image"
 _LEFT: Final = "containers"
@@ -60,13 +60,13 @@ def _left(engine: Engine, patient: Patient) -> Finding:
     try:
         with closing(open_store(patient)) as connection:
             connection.row_factory = sqlite3.Row
-            instance = connection.execute(GET, {"name": "instance"}).fetchone()
+            instance = instance_of(lambda name: _fact(connection, name), HomePlace.of(patient.paths.home))
             live = {row["agent_id"] for row in connection.execute(LIVE)}
-    except sqlite3.Error:
+    except (sqlite3.Error, OSError):
         return well(_LEFT, "Not looked at, since the store can't be read.")
     if instance is None:
         return well(_LEFT, "None of this home.")
-    label = f"{INSTANCE_LABEL}={instance['value']}"
+    label = f"{INSTANCE_LABEL}={instance}"
     names = engine.run(lambda client: _names(client, label))
     strays = sorted(set(names) - live)
     if strays:
@@ -76,6 +76,11 @@ def _left(engine: Engine, patient: Patient) -> Finding:
         why = f"{len(names)} containers run without an orchestrator."
         return doubtful(_LEFT, why, "dovecote serve   (it goes on with them, or ends them)")
     return well(_LEFT, f"{len(names)} of this home; each belongs to an agent.")
+
+
+def _fact(connection: sqlite3.Connection, name: str) -> str | None:
+    row = connection.execute(GET, {"name": name}).fetchone()
+    return None if row is None else str(row["value"])
 
 
 def _names(client: docker.DockerClient, label: str) -> list[str]:

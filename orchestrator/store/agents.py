@@ -42,6 +42,7 @@ SET_RIGHTS: Final = "UPDATE agents SET rights = :rights WHERE agent_id = :agent_
 SET_PROCESS: Final = """
 UPDATE agents SET process_ref = :process_ref, is_legacy = :is_legacy WHERE agent_id = :agent_id
 """
+FORGET_PROCESSES: Final = "UPDATE agents SET process_ref = NULL WHERE process_ref IS NOT NULL"
 MOVE: Final = "UPDATE agents SET status = :now WHERE agent_id = :agent_id AND status = :was"
 END: Final = """
 UPDATE agents
@@ -152,6 +153,11 @@ def set_rights(tx: Transaction, agent_id: AgentId, rights: Rights) -> None:
 def set_process(tx: Transaction, agent_id: AgentId, process_ref: str, *, is_legacy: bool) -> None:
     """What its runner needs to find it after a crash of ours."""
     tx.execute(SET_PROCESS, {"agent_id": agent_id, "process_ref": process_ref, "is_legacy": int(is_legacy)})
+
+
+def forget_processes(tx: Transaction) -> None:
+    """No record names a process any more: those that they named are another home's."""
+    tx.execute(FORGET_PROCESSES, {})
 
 
 def move(tx: Transaction, agent_id: AgentId, *, was: AgentStatus, now: AgentStatus) -> bool:

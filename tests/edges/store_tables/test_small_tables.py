@@ -123,12 +123,36 @@ async def test_an_incident_nobody_was_told_of_needs_no_all_clear(db: Database) -
     assert await db.run(body) is False
 
 
-async def test_an_installation_keeps_its_id(db: Database) -> None:
-    first = await db.run(facts.instance_id)
-    second = await db.run(facts.instance_id)
+HOME = facts.HomePlace(path="/srv/dovecote", inode=11)
+MOVED = facts.HomePlace(path="/srv/pigeons", inode=11)
+MADE_ANEW = facts.HomePlace(path="/srv/pigeons", inode=12)
+COPY = facts.HomePlace(path="/srv/copy", inode=13)
 
-    assert first == second
-    assert first.startswith("dovecote-")
+
+async def test_an_installation_keeps_its_id_wherever_its_home_is_moved(db: Database) -> None:
+    ids = [
+        await db.run(lambda tx, place=place: facts.instance_id(tx, place))  # type: ignore[misc]
+        for place in (HOME, HOME, MOVED, MADE_ANEW)
+    ]
+
+    assert len(set(ids)) == 1
+    assert ids[0].startswith("dovecote-")
+
+
+async def test_a_copy_of_a_home_has_an_id_and_processes_of_its_own(db: Database) -> None:
+    def start(tx: Transaction) -> None:
+        agents.add(tx, agent())
+        agents.set_process(tx, agent().agent_id, '{"pid": 4711}', is_legacy=False)
+
+    first = await db.run(lambda tx: facts.instance_id(tx, HOME))
+    await db.run(start)
+    again = await db.run(lambda tx: facts.instance_id(tx, HOME))
+    (kept,) = await db.run(lambda tx: tx.all("SELECT process_ref FROM agents"))
+    copied = await db.run(lambda tx: facts.instance_id(tx, COPY))
+    (forgotten,) = await db.run(lambda tx: tx.all("SELECT process_ref FROM agents"))
+
+    assert again == first != copied
+    assert (kept["process_ref"], forgotten["process_ref"]) == ('{"pid": 4711}', None)
 
 
 @given(st.timedeltas(timedelta(0), timedelta(days=365 * 5000)), st.timezones())

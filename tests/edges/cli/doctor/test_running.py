@@ -174,9 +174,10 @@ def test_an_image_that_is_missing_or_of_other_words_is_named_with_what_builds_it
 def test_a_container_that_belongs_to_no_agent_is_named_with_what_removes_it(
     home: SickHome, engine: Engine, tmp_path: Path
 ) -> None:
-    home.fill(facts.instance_id, lambda tx: agents.add(tx, agent("agent-ours", status=AgentStatus.RUNNING)))
+    place = facts.HomePlace.of(home.paths.home)
+    home.fill(lambda tx: agents.add(tx, agent("agent-ours", status=AgentStatus.RUNNING)))
     instances: list[str] = []
-    home.fill(lambda tx: instances.append(facts.instance_id(tx)))
+    home.fill(lambda tx: instances.append(facts.instance_id(tx, place)))
     name = f"dovecote-doctor:{tmp_path.name.replace('_', '-')}-{os.getpid()}"
     stray = AgentId(f"agent-doctor-{os.getpid()}")
     patient = home.patient(settings=with_agents(runner="auto", image=name))
