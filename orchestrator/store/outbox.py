@@ -24,7 +24,7 @@ WAITING_CHATS: Final = """
 SELECT chat_jid FROM outbox WHERE status IN ('queued', 'sending', 'unknown') GROUP BY chat_jid
 """
 OLDEST: Final = """
-SELECT * FROM outbox
+SELECT * FROM outbox INDEXED BY outbox_waiting
  WHERE chat_jid = :chat AND status IN ('queued', 'sending', 'unknown')
  ORDER BY id LIMIT 1
 """
