@@ -11,15 +11,19 @@ from orchestrator.store.times import to_ms
 from orchestrator.store.transaction import Transaction
 
 TRIGGERS: Final = """
-SELECT count(*) AS n FROM messages
- WHERE sender_jid IN (SELECT value FROM json_each(:sender))
-   AND is_trigger <> 0 AND sender_role <> 'operator'
-   AND received_ms > :since_ms AND received_ms <= :now_ms
+SELECT count(*) AS n
+  FROM (SELECT 1 FROM messages
+         WHERE sender_jid IN (SELECT value FROM json_each(:sender))
+           AND is_trigger <> 0 AND sender_role <> 'operator'
+           AND received_ms > :since_ms AND received_ms <= :now_ms
+         LIMIT :count)
 """
 TURNS: Final = """
-SELECT count(*) AS n FROM turns
- WHERE chat_jid = :chat AND set_off_by IN ('member', 'bot') AND set_off_by IS NOT NULL
-   AND started_ms > :since_ms AND started_ms <= :now_ms
+SELECT count(*) AS n
+  FROM (SELECT 1 FROM turns
+         WHERE chat_jid = :chat AND set_off_by IN ('member', 'bot') AND set_off_by IS NOT NULL
+           AND started_ms > :since_ms AND started_ms <= :now_ms
+         LIMIT :count)
 """
 NEWEST_TURNS: Final = """
 SELECT set_off_by FROM turns
@@ -28,16 +32,26 @@ SELECT set_off_by FROM turns
 """
 
 
-def triggers_of_sender(tx: Transaction, sender: Collection[Jid], *, since: datetime, now: datetime) -> int:
-    """How often the person with these ids set it off since then, in all chats where he is no operator."""
-    wanted = {"sender": json.dumps(sorted(sender)), "since_ms": to_ms(since), "now_ms": to_ms(now)}
+def triggers_of_sender(
+    tx: Transaction, sender: Collection[Jid], *, since: datetime, now: datetime, count: int
+) -> int:
+    """How often the person with these ids set it off since then, in all chats where he is no operator; at
+    most `count`.
+    """
+    wanted = {
+        "sender": json.dumps(sorted(sender)),
+        "since_ms": to_ms(since),
+        "now_ms": to_ms(now),
+        "count": count,
+    }
     row = tx.one(TRIGGERS, wanted)
     return 0 if row is None else int(row["n"])
 
 
-def turns_of_chat(tx: Transaction, chat: Jid, *, since: datetime, now: datetime) -> int:
-    """How many turns, follow-ups too, members and bots set off in `chat` since then."""
-    row = tx.one(TURNS, {"chat": chat, "since_ms": to_ms(since), "now_ms": to_ms(now)})
+def turns_of_chat(tx: Transaction, chat: Jid, *, since: datetime, now: datetime, count: int) -> int:
+    """How many turns, follow-ups too, members and bots set off in `chat` since then, at most `count`."""
+    wanted = {"chat": chat, "since_ms": to_ms(since), "now_ms": to_ms(now), "count": count}
+    row = tx.one(TURNS, wanted)
     return 0 if row is None else int(row["n"])
 
 

@@ -49,7 +49,16 @@ SELECT * FROM outbox
 TEXTS_REQUESTED: Final = """
 SELECT source, source_key, group_concat(text, char(10)) AS text
   FROM (SELECT * FROM outbox
-         WHERE agent_id = :agent_id AND created_ms >= :since_ms AND source = 'request' ORDER BY id)
+         WHERE agent_id = :agent_id AND created_ms >= :since_ms AND source = 'request'
+           AND turn_id IN (SELECT turn_id FROM turns INDEXED BY turns_open
+                            WHERE agent_id = :agent_id AND ended_ms IS NULL
+                           UNION ALL
+                           SELECT turn_id FROM turns INDEXED BY turns_ended
+                            WHERE agent_id = :agent_id AND ended_ms >= :since_ms)
+        UNION ALL
+        SELECT * FROM outbox
+         WHERE agent_id = :agent_id AND turn_id IS NULL AND created_ms >= :since_ms AND source = 'request'
+         ORDER BY id)
  GROUP BY source, source_key
 """
 IS_OURS: Final = """
@@ -59,7 +68,9 @@ SENT_AS: Final = """
 SELECT * FROM outbox WHERE chat_jid = :chat AND channel_message_id = :message_id LIMIT 1
 """
 IN_FLIGHT_OF_CHAT: Final = """
-SELECT * FROM outbox WHERE chat_jid = :chat AND status IN ('sending', 'unknown') ORDER BY id
+SELECT * FROM outbox INDEXED BY outbox_waiting
+ WHERE chat_jid = :chat AND status IN ('queued', 'sending', 'unknown') AND status <> 'queued'
+ ORDER BY id
 """
 COUNT_UNTOLD_FAILURES: Final = """
 SELECT count(*) AS n FROM outbox WHERE chat_jid = :chat AND status = 'failed' AND told_with_seq IS NULL
@@ -82,7 +93,8 @@ NEWEST_OF_CHAT: Final = """
 SELECT * FROM outbox WHERE chat_jid = :chat AND status = 'sent' ORDER BY id DESC LIMIT :count
 """
 COUNT_WAITING: Final = """
-SELECT count(*) AS n FROM outbox WHERE chat_jid = :chat AND status IN ('queued', 'sending', 'unknown')
+SELECT count(*) AS n FROM outbox INDEXED BY outbox_waiting
+ WHERE chat_jid = :chat AND status IN ('queued', 'sending', 'unknown')
 """
 COUNT_ALL_WAITING: Final = """
 SELECT count(*) AS n FROM outbox WHERE status IN ('queued', 'sending', 'unknown')

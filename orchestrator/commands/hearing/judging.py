@@ -165,8 +165,10 @@ def _bound(
     )
     since = at - WINDOW
     tally = Tally(
-        triggers_of_sender=bounds.triggers_of_sender(tx, sender, since=since, now=at),
-        turns_of_chat=bounds.turns_of_chat(tx, group.jid, since=since, now=at),
+        triggers_of_sender=bounds.triggers_of_sender(
+            tx, sender, since=since, now=at, count=limits.triggers_of_sender
+        ),
+        turns_of_chat=bounds.turns_of_chat(tx, group.jid, since=since, now=at, count=limits.turns_of_chat),
         bot_turns_in_a_row=bounds.bot_turns_in_a_row(
             tx, group.jid, since=since, now=at, count=limits.bot_turns_in_a_row
         ),

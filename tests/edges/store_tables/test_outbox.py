@@ -6,10 +6,10 @@ import pytest
 
 from orchestrator.contracts.ids import AgentId, Jid, MessageId, TurnId
 from orchestrator.contracts.records.messages import OutboxItem, OutboxStatus, TextSource
-from orchestrator.store import outbox
+from orchestrator.store import agents, outbox
 from orchestrator.store.database import Database
 from orchestrator.store.transaction import Transaction
-from tests.support.store_rows import CHAT, NOON, OTHER_CHAT
+from tests.support.store_rows import CHAT, NOON, OTHER_CHAT, agent
 
 AGENT, TURN = AgentId("agent-1"), TurnId("turn-1")
 
@@ -184,6 +184,8 @@ async def test_what_may_be_in_the_network_is_found_by_chat_and_at_a_start(db: Da
 
 async def test_requested_texts_of_a_turn_are_whole_again(db: Database) -> None:
     def body(tx: Transaction) -> list[str]:
+        agents.add(tx, agent(AGENT))
+        agents.start_turn(tx, AGENT, TURN, CHAT, at=NOON)
         put(tx, "long,", "in parts", key="r-1", source=TextSource.REQUEST)
         put(tx, "short", key="r-2", source=TextSource.REQUEST)
         put(tx, "a pair", key="p-1")
