@@ -17,9 +17,9 @@ from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.proposals import Proposal, ProposalStatus
 from orchestrator.contracts.wire.codec import Wire, WireError, from_json
 from orchestrator.core.authority import Target, allow
+from orchestrator.core.sentence_keys import Say
 from orchestrator.core.states.proposal import PROPOSAL, ProposalEvent
 from orchestrator.core.wish_words import wish_of
-from orchestrator.core.wording import Say
 from orchestrator.store import groups, proposals
 from orchestrator.store.transaction import Transaction
 

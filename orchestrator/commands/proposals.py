@@ -12,10 +12,10 @@ from orchestrator.contracts.errors import ConfirmationNeeded, Forbidden, LimitEx
 from orchestrator.contracts.records.proposals import Proposal
 from orchestrator.contracts.wire.chat_requests import SendMessage
 from orchestrator.contracts.wire.codec import Wire, to_json, to_plain
+from orchestrator.core.sentence_keys import Say
 from orchestrator.core.states.proposal import PROPOSAL
 from orchestrator.core.wish_text import MAX_WISH_CHARS, request_facts, wish_text
 from orchestrator.core.wish_words import wish_of
-from orchestrator.core.wording import Say
 from orchestrator.store import groups, proposals, tasks
 from orchestrator.store.transaction import Transaction
 

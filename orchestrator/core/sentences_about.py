@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from string import Formatter
 from typing import Final
 
-from orchestrator.core.wording import CATALOGUES, ENGLISH, Say
+from orchestrator.core.english import ENGLISH
+from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import CATALOGUES
 
 _FOLDER: Final = "{}"
 _PATH: Final = r"(?:groups|data/sessions|data/workspaces|data/ipc)/{}[/ ][^”]*"

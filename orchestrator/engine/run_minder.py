@@ -10,7 +10,7 @@ from orchestrator.commands.saying.outgoing import queue_notice
 from orchestrator.contracts.errors import StartFailed, Unavailable
 from orchestrator.contracts.records.agents import DeathCause
 from orchestrator.contracts.seams import AgentHandle
-from orchestrator.core.wording import Say
+from orchestrator.core.sentence_keys import Say
 from orchestrator.engine.run_clock import Due
 from orchestrator.engine.run_state import RunState
 

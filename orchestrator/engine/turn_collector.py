@@ -25,7 +25,8 @@ from orchestrator.contracts.wire.container_io import (
 )
 from orchestrator.contracts.wire.framing import EventLine, Frame1x, LogLine, OutputItem, Text
 from orchestrator.core.agents.unstartable import Need
-from orchestrator.core.wording import Say, say
+from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import say
 from orchestrator.engine.log_events import LogEvents
 from orchestrator.engine.output_rate import OutputRate
 from orchestrator.engine.pair_keeping import KeepPair, keep_for_chat

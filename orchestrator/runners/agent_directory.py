@@ -17,7 +17,7 @@ from typing import Any, Final
 from orchestrator.contracts.errors import ErrorCode, Unavailable
 from orchestrator.runners.agent_programs import PARTS, Part, parts_of, programs_in
 from orchestrator.runners.program_fetch import fetch_part
-from orchestrator.runners.runner_files import Interpreter, compile_library, stamp_of
+from orchestrator.runners.runner_files import Interpreter, compile_library, made_whole, open_to_all, stamp_of
 from orchestrator.runners.tool_packages import MinorVersion, version_of
 
 CURRENT: Final = "agents"
@@ -162,30 +162,11 @@ def _make(
     *,
     earlier: AgentDirectory | None,
 ) -> None:
-    unfinished = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    try:
+    with made_whole(target) as unfinished:
         lay_out_agents(unfinished, parts, python, progress, earlier=earlier)
         for part in parts:
             if part.is_python:
                 compile_library(unfinished / part.name, interpreter)
-        open_to_all(unfinished)
-        try:
-            unfinished.rename(target)
-        except OSError:
-            if not target.exists():  # else another process was quicker, with the same content
-                raise
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
-
-
-def open_to_all(directory: Path) -> None:
-    """Let everybody read and nobody write, whatever the umask; what was a program stays one."""
-    for here, _, names in os.walk(directory):
-        os.chmod(here, 0o755)
-        for name in names:
-            path = os.path.join(here, name)
-            if not os.path.islink(path):
-                os.chmod(path, 0o755 if os.stat(path).st_mode & 0o100 else 0o644)
 
 
 def _unavailable(root: Path, error: Exception) -> Unavailable:

@@ -1,5 +1,6 @@
 """The agent runner's own files, laid out for a sandbox or an image: small, readable by all, compiled."""
 
+import contextlib
 import hashlib
 import importlib.util
 import os
@@ -7,7 +8,7 @@ import secrets
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -110,7 +111,7 @@ def ensure_programs(root: Path, interpreter: Interpreter) -> Programs:
     target = _place(root, files, interpreter)
     if not target.exists():
         try:
-            _fill(root, target, files, interpreter)
+            _fill(target, files, interpreter)
         except (OSError, subprocess.SubprocessError) as error:
             raise Unavailable(
                 f"The agents' programs could not be put into {target}: {error}.",
@@ -138,17 +139,27 @@ def write_tree(directory: Path, files: Mapping[str, bytes]) -> None:
     open_to_all(directory)
 
 
-def _fill(root: Path, target: Path, files: Mapping[str, bytes], interpreter: Interpreter) -> None:
-    unfinished = root / f".{target.name}.{secrets.token_hex(4)}"
-    try:
+def _fill(target: Path, files: Mapping[str, bytes], interpreter: Interpreter) -> None:
+    with made_whole(target) as unfinished:
         write_tree(unfinished / "library", files)
         write_tree(unfinished / "accounts", {"passwd": _PASSWD.encode(), "group": _GROUP.encode()})
         compile_library(unfinished / "library", interpreter)
+
+
+@contextlib.contextmanager
+def made_whole(target: Path) -> Iterator[Path]:
+    """Where to make the directory `target`, which then has its name at once: a half-made one is never seen.
+
+    It is opened to all. If another process was quicker, its one stays: the name says the content.
+    """
+    unfinished = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    try:
+        yield unfinished
         open_to_all(unfinished)
         try:
             unfinished.rename(target)
         except OSError:
-            if not target.exists():  # else another process was quicker, with the same content
+            if not target.exists():
                 raise
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
@@ -167,11 +178,13 @@ def compile_library(library: Path, interpreter: Interpreter) -> None:
 
 
 def open_to_all(directory: Path) -> None:
-    """Let everybody read what lies below `directory`, whatever the umask."""
+    """Let everybody read and nobody write, whatever the umask; what was a program stays one."""
     for here, _, names in os.walk(directory):
         os.chmod(here, 0o755)
         for name in names:
-            os.chmod(os.path.join(here, name), 0o644)
+            path = os.path.join(here, name)
+            if not os.path.islink(path):
+                os.chmod(path, 0o755 if os.stat(path).st_mode & 0o100 else 0o644)
 
 
 def _files_below(directory: Path, *, base: Path, left_out: Path) -> dict[str, bytes]:

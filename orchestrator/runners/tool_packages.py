@@ -7,7 +7,6 @@ hashes of `container/image/requirements-mcp.lock`. The agent runner imports none
 import hashlib
 import importlib.metadata
 import re
-import secrets
 import shutil
 import subprocess
 import sys
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from orchestrator.contracts.errors import ErrorCode, Unavailable
-from orchestrator.runners.runner_files import Interpreter, compile_library, open_to_all
+from orchestrator.runners.runner_files import Interpreter, compile_library, made_whole, open_to_all
 
 MinorVersion: TypeAlias = tuple[int, int]
 """A Python's major and minor number: compiled packages fit one of them."""
@@ -104,18 +103,9 @@ def read_version(printed: str) -> MinorVersion:
 
 
 def _make(target: Path, version: MinorVersion, interpreter: Interpreter) -> None:
-    unfinished = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    try:
+    with made_whole(target) as unfinished:
         lay_out_packages(unfinished, version)
         compile_library(unfinished, interpreter)
-        open_to_all(unfinished)
-        try:
-            unfinished.rename(target)
-        except OSError:
-            if not target.exists():  # else another process was quicker, with the same content
-                raise
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def _fetch(target: Path, version: MinorVersion) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.core.wording import Say, say
+from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import say
 from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.docker_runner import DockerRunner
 from tests.support.agent_image import IMAGE

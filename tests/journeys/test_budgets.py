@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from orchestrator.core.wording import Say, say
+from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import say
 from tests.support.eventually import eventually
 from tests.support.home_on_disk import MEMBER, HomeOnDisk, once
 from tests.support.small_disk import small_disk

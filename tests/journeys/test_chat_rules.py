@@ -3,7 +3,8 @@
 Source: contracts.md section 6.
 """
 
-from orchestrator.core.wording import Say, say
+from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import say
 from tests.support.eventually import eventually
 from tests.support.home_on_disk import ECHO, HomeOnDisk
 from tests.support.raw_agents import raw_agent

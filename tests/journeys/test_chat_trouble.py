@@ -7,7 +7,8 @@ import pytest
 from orchestrator.contracts.errors import DovecoteError, ErrorCode, StartFailed, Unavailable
 from orchestrator.contracts.records.launch import LaunchPlan
 from orchestrator.contracts.seams import AgentHandle
-from orchestrator.core.wording import Say, say
+from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import say
 from orchestrator.runners.process_runner import ProcessRunner
 from tests.support.eventually import eventually
 from tests.support.file_channel import Outcome

@@ -11,7 +11,8 @@ import pytest
 from orchestrator.app.doors import App
 from orchestrator.contracts.records.egress import FORWARDER_PORT, Secret
 from orchestrator.contracts.records.launch import WORKSPACE_TARGET
-from orchestrator.core.wording import Say, say
+from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import say
 from orchestrator.runners.catalog import RunnerOptions, make_runner
 from tests.agreement.runners.conftest import lacking
 from tests.support.eventually import eventually

@@ -4,7 +4,8 @@ import shutil
 
 import pytest
 
-from orchestrator.core.wording import Say, say
+from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import say
 from orchestrator.runners.process_runner import ProcessRunner
 from tests.support.eventually import eventually
 from tests.support.home_on_disk import ECHO, HomeOnDisk, once

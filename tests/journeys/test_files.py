@@ -4,7 +4,8 @@ from typing import Final
 
 import pytest
 
-from orchestrator.core.wording import Say, say
+from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import say
 from tests.support.eventually import eventually
 from tests.support.file_channel import Outcome
 from tests.support.home_on_disk import HomeOnDisk, once

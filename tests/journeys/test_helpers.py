@@ -2,7 +2,8 @@
 
 from orchestrator.app.doors import App
 from orchestrator.contracts.ids import Jid
-from orchestrator.core.wording import Say, say
+from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import say
 from tests.support.eventually import eventually
 from tests.support.home_on_disk import HomeOnDisk
 from tests.support.orchestrator_process import OrchestratorProcess

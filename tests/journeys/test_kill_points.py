@@ -11,7 +11,8 @@ from typing import Final
 
 import pytest
 
-from orchestrator.core.wording import Say, say
+from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import say
 from orchestrator.runners.docker_engine import Engine
 from tests.support.eventually import eventually
 from tests.support.home_on_disk import ECHO, NOTE_OF_A_RESENT, HomeOnDisk, once

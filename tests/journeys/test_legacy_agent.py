@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.contracts.ids import new_id
-from orchestrator.core.wording import Say, say
+from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import say
 from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.process_runner import ProcessRunner
 from tests.agreement.runners.stage import BASE_IMAGE

@@ -2,7 +2,8 @@
 
 import re
 
-from orchestrator.core.wording import ENGLISH, Say
+from orchestrator.core.english import ENGLISH
+from orchestrator.core.sentence_keys import Say
 from tests.support.eventually import eventually
 from tests.support.home_on_disk import ECHO, HomeOnDisk
 

@@ -4,7 +4,8 @@ Source: contracts.md section 2 and 6.
 """
 
 from orchestrator.app.doors import App
-from orchestrator.core.wording import Say, say
+from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import say
 from tests.support.eventually import eventually
 from tests.support.home_on_disk import ECHO, HomeOnDisk
 from tests.support.shifted_clock import ShiftedClock

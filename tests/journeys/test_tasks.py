@@ -13,7 +13,8 @@ import pytest
 from orchestrator.commands.operator_requests import ask_as_operator
 from orchestrator.contracts.records.tasks import ContextMode, TaskStatus
 from orchestrator.contracts.wire.task_requests import CancelTask
-from orchestrator.core.wording import Say, say
+from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import say
 from tests.support.eventually import eventually
 from tests.support.home_on_disk import MEMBER, HomeOnDisk
 from tests.support.planned import due_now, hourly_from_now, plan, plan_in, run_statuses, runs_are

@@ -10,7 +10,8 @@ from typing import Final
 import pytest
 
 from orchestrator.contracts.records.tasks import ContextMode
-from orchestrator.core.wording import Say, say
+from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import say
 from tests.support.home_on_disk import NOTE_OF_A_RESENT, HomeOnDisk
 from tests.support.orchestrator_process import OrchestratorProcess
 from tests.support.planned import due_now, hourly_from_now, plan, run_statuses, tasks_are_quiet

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from orchestrator.channels.whatsapp.formatting import to_whatsapp
-from orchestrator.core.wording import Say, say
+from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import say
 from tests.support.eventually import eventually
 from tests.support.home_on_disk import ECHO, HomeOnDisk
 from tests.support.whatsapp_choir import choir

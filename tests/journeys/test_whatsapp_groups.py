@@ -9,7 +9,8 @@ import pytest
 
 from orchestrator.cli.whatsapp import status
 from orchestrator.contracts.ids import Jid
-from orchestrator.core.wording import Say, say
+from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import say
 from tests.support.eventually import eventually
 from tests.support.home_on_disk import ECHO, HomeOnDisk
 from tests.support.whatsapp_choir import CHOIR, choir

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.channels.whatsapp.fetching import FetchRule
-from orchestrator.core.wording import Say, say
+from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import say
 from tests.support.eventually import eventually
 from tests.support.file_channel import read_lines
 from tests.support.home_on_disk import ECHO, HomeOnDisk

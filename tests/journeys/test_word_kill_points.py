@@ -1,6 +1,7 @@
 """kill -9 of the orchestrator between what people tell it and the deed. Source: contracts.md section 6."""
 
-from orchestrator.core.wording import ENGLISH, Say
+from orchestrator.core.english import ENGLISH
+from orchestrator.core.sentence_keys import Say
 from tests.support.eventually import eventually
 from tests.support.home_on_disk import ECHO, HomeOnDisk, once
 from tests.support.orchestrator_process import OrchestratorProcess

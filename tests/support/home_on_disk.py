@@ -22,7 +22,8 @@ from orchestrator.contracts.egress_seams import SecretValues
 from orchestrator.contracts.ids import GroupFolder, Jid
 from orchestrator.contracts.records.launch import AGENT_RUNNER_COMMAND
 from orchestrator.contracts.seams import Checkpoints, Clock, Runner
-from orchestrator.core.wording import Say, say
+from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import say
 from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.docker_leftovers import INSTANCE_LABEL
 from tests.support.eventually import eventually

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.core.wording import ENGLISH, Say
+from orchestrator.core.english import ENGLISH
+from orchestrator.core.sentence_keys import Say
 from tests.support.file_channel import read_lines
 from tests.support.home_on_disk import NOTE_OF_A_RESENT
 from tests.support.store_template import lay_store

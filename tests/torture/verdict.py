@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from orchestrator.core.wording import ENGLISH, Say
+from orchestrator.core.english import ENGLISH
+from orchestrator.core.sentence_keys import Say
 from tests.support.home_on_disk import HomeOnDisk
 from tests.torture.bursts import bursts
 from tests.torture.far_end import CLASSES, FarEnd, far_end_of

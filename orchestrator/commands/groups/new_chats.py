@@ -20,7 +20,7 @@ from orchestrator.core.chat.folder_names import folder_name
 from orchestrator.core.chat.trigger import default_trigger
 from orchestrator.core.states.proposal import PROPOSAL
 from orchestrator.core.text_cleaning import clean_name
-from orchestrator.core.wording import Say
+from orchestrator.core.sentence_keys import Say
 from orchestrator.store import groups, notices, proposals
 from orchestrator.store.transaction import Transaction
 

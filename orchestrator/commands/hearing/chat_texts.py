@@ -9,8 +9,9 @@ from orchestrator.commands.usage.spending_notes import SPENT
 from orchestrator.commands.usage.usage_meter import spent_now, zone_of
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.tasks import Task, TaskStatus
+from orchestrator.core.sentence_keys import Say
 from orchestrator.core.tasks.schedule import zone_or_utc
-from orchestrator.core.wording import Say, say
+from orchestrator.core.wording import say
 from orchestrator.store import agents, messages, notices, proposals, questions, tasks
 from orchestrator.store.transaction import Transaction
 

@@ -28,8 +28,8 @@ from orchestrator.core.chat.identities import person_key
 from orchestrator.core.chat.senders import Hearing, hearing_of, is_one_of
 from orchestrator.core.chat.slash_words import SlashWord, slash_word
 from orchestrator.core.chat.trigger import compile_trigger, wakes
+from orchestrator.core.sentence_keys import Say
 from orchestrator.core.tasks.schedule import zone_or_utc
-from orchestrator.core.wording import Say
 from orchestrator.store import bounds, contacts, groups, messages, notices
 from orchestrator.store.transaction import Transaction
 

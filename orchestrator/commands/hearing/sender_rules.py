@@ -14,7 +14,7 @@ from orchestrator.contracts.errors import NotFound
 from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.senders import SenderLook
-from orchestrator.core.wording import Say
+from orchestrator.core.sentence_keys import Say
 from orchestrator.store import groups, notices
 from orchestrator.store.transaction import Transaction
 

@@ -16,8 +16,9 @@ from orchestrator.contracts.records.messages import SenderRole, StoredMessage
 from orchestrator.contracts.records.words import SpokenWord
 from orchestrator.contracts.seams import Topic
 from orchestrator.core.chat.senders import is_same_person
+from orchestrator.core.sentence_keys import Say
 from orchestrator.core.states.message import MESSAGE, MessageEvent
-from orchestrator.core.wording import Say, say
+from orchestrator.core.wording import say
 from orchestrator.store import contacts, groups, messages, proposals, sessions, waiting_words
 from orchestrator.store.transaction import Transaction
 

@@ -14,7 +14,7 @@ from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import Unavailable
 from orchestrator.contracts.records.agents import Agent, DeathCause, EndReason
 from orchestrator.contracts.records.words import SpokenWord
-from orchestrator.core.wording import Say
+from orchestrator.core.sentence_keys import Say
 from orchestrator.store import waiting_words
 from orchestrator.store.transaction import Transaction
 

@@ -17,8 +17,8 @@ from orchestrator.core.agents.provider_trouble import ProviderTrouble, trouble_o
 from orchestrator.core.agents.unstartable import NEVER_BEGUN, PROGRAM_ENDED, Need, why_unstartable
 from orchestrator.core.backoff import delay_s
 from orchestrator.core.chat.death import FIRST_WAIT_S
+from orchestrator.core.sentence_keys import Say
 from orchestrator.core.states.message import MESSAGE, MessageEvent
-from orchestrator.core.wording import Say
 from orchestrator.store import groups, message_views, messages, notices, outbox, sessions
 from orchestrator.store.times import to_ms
 from orchestrator.store.transaction import Transaction

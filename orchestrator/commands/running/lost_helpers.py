@@ -7,8 +7,8 @@ from orchestrator.commands.saying.outgoing import queue_notice
 from orchestrator.commands.services import Services
 from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, TurnOutcome
 from orchestrator.contracts.records.spawns import OnParentExit, SpawnRecord
+from orchestrator.core.sentence_keys import Say
 from orchestrator.core.text_cleaning import clean_name
-from orchestrator.core.wording import Say
 from orchestrator.store import agents, lineage, spawns
 from orchestrator.store.transaction import Transaction
 

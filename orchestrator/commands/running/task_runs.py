@@ -14,11 +14,11 @@ from orchestrator.contracts.records.tasks import FailureClass, RunStatus, Task, 
 from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnStatus
 from orchestrator.core.backoff import delay_s
+from orchestrator.core.sentence_keys import Say
 from orchestrator.core.states.task import TASK, TaskEvent
 from orchestrator.core.states.task_run import TASK_RUN, RunEvent
 from orchestrator.core.tasks.catch_up import DuePlan, due_runs
 from orchestrator.core.tasks.schedule import known_zone, read_schedule
-from orchestrator.core.wording import Say
 from orchestrator.store import groups, task_runs, tasks
 from orchestrator.store.transaction import Transaction
 

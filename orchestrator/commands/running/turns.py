@@ -22,8 +22,8 @@ from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnStarted, TurnStatus
 from orchestrator.core.agents.unstartable import Need
 from orchestrator.core.chat.death import after_death
+from orchestrator.core.sentence_keys import Say
 from orchestrator.core.states.message import MESSAGE, MessageEvent
-from orchestrator.core.wording import Say
 from orchestrator.store import agents, messages, outbox
 from orchestrator.store import waits as open_waits
 from orchestrator.store.transaction import Transaction

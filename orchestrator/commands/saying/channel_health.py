@@ -11,7 +11,7 @@ from orchestrator.contracts.errors import Unavailable
 from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.channels import ChannelHealth, ChannelState
 from orchestrator.contracts.seams import Topic
-from orchestrator.core.wording import Say
+from orchestrator.core.sentence_keys import Say
 from orchestrator.store import groups, notices
 from orchestrator.store.transaction import Transaction
 

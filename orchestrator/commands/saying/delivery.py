@@ -12,8 +12,9 @@ from orchestrator.contracts.records.messages import Mention, OutboxItem, OutboxS
 from orchestrator.contracts.seams import Topic
 from orchestrator.core.backoff import delay_s, is_due
 from orchestrator.core.chat.attachments import MAX_CAPTION_CHARS
+from orchestrator.core.sentence_keys import Say
 from orchestrator.core.states.outbox import OUTBOX, OutboxEvent
-from orchestrator.core.wording import Say, say
+from orchestrator.core.wording import say
 from orchestrator.store import groups, messages, outbox
 from orchestrator.store.transaction import Transaction
 

@@ -6,7 +6,8 @@ from orchestrator.commands.saying.outgoing import queue_notice
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import AgentId, Jid
 from orchestrator.contracts.seams import Topic
-from orchestrator.core.wording import Say, say
+from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import say
 from orchestrator.store import alerts, groups
 from orchestrator.store.transaction import Transaction
 

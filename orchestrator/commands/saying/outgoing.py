@@ -14,8 +14,9 @@ from orchestrator.contracts.wire.framing import MAX_TEXT_BYTES
 from orchestrator.core.chat.attachments import OutboxPart
 from orchestrator.core.chat.splitting import split_text
 from orchestrator.core.chat.transcript import strip_internal
+from orchestrator.core.sentence_keys import Say
 from orchestrator.core.text_cleaning import cap_text, clean_text
-from orchestrator.core.wording import Say, say
+from orchestrator.core.wording import say
 from orchestrator.store import groups, outbox, outbox_files
 from orchestrator.store.transaction import Transaction
 

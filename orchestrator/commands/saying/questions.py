@@ -16,9 +16,10 @@ from orchestrator.contracts.wire.container_io import WaitingInput
 from orchestrator.core.chat.answers import ReadAnswer, Unclear, read_answer
 from orchestrator.core.chat.senders import is_same_person
 from orchestrator.core.chat.splitting import split_text
+from orchestrator.core.sentence_keys import Say
 from orchestrator.core.states.question import QUESTION, QuestionEvent
 from orchestrator.core.text_cleaning import cap_text, clean_name
-from orchestrator.core.wording import Say, say
+from orchestrator.core.wording import say
 from orchestrator.store import agents, contacts, groups, messages, questions
 from orchestrator.store.transaction import Transaction
 

@@ -7,7 +7,7 @@ from orchestrator.commands.services import Services
 from orchestrator.contracts.records.messages import TextSource
 from orchestrator.contracts.records.words import SpokenWord
 from orchestrator.core.chat.splitting import split_text
-from orchestrator.core.wording import Say
+from orchestrator.core.sentence_keys import Say
 from orchestrator.store import waiting_words
 from orchestrator.store.transaction import Transaction
 

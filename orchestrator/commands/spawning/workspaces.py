@@ -27,9 +27,9 @@ from orchestrator.contracts.records.spawns import RootStatus, WorkspaceRoot
 from orchestrator.contracts.records.tokens import Scope
 from orchestrator.core.authority import Target, allow
 from orchestrator.core.sandbox.mount_rules import doubt_about
+from orchestrator.core.sentence_keys import Say
 from orchestrator.core.states.machine import IllegalMove
 from orchestrator.core.states.workspace_root import WORKSPACE_ROOT, RootEvent
-from orchestrator.core.wording import Say
 from orchestrator.store import workspace_roots
 from orchestrator.store.mount_sources import resolved_directory
 from orchestrator.store.transaction import Transaction

@@ -16,7 +16,8 @@ from orchestrator.contracts.records.dir_sizes import MAX_DEPTH, DirBudget
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.seams import Topic
 from orchestrator.core.dir_budgets import Excess
-from orchestrator.core.wording import Say, say
+from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import say
 from orchestrator.store import groups, notices
 from orchestrator.store.transaction import Transaction
 

@@ -10,8 +10,9 @@ from orchestrator.commands.services import Services
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.seams import Topic
 from orchestrator.core.agents.spending import BudgetKind, BudgetState, spent_of
+from orchestrator.core.sentence_keys import Say
 from orchestrator.core.tasks.schedule import zone_or_utc
-from orchestrator.core.wording import Say, say
+from orchestrator.core.wording import say
 from orchestrator.store import notices
 from orchestrator.store.transaction import Transaction
 

@@ -31,8 +31,9 @@ from orchestrator.core.agents.spending import (
     spent_of,
     states_of,
 )
+from orchestrator.core.sentence_keys import Say
 from orchestrator.core.tasks.schedule import zone_or_utc
-from orchestrator.core.wording import Say, say
+from orchestrator.core.wording import say
 from orchestrator.store import agents, groups, usage
 from orchestrator.store.group_folders import AGENT_FILE
 from orchestrator.store.transaction import Transaction

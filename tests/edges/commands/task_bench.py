@@ -14,8 +14,9 @@ from orchestrator.contracts.records.tasks import (
     TaskRun,
 )
 from orchestrator.contracts.wire.container_io import TurnStatus
+from orchestrator.core.sentence_keys import Say
 from orchestrator.core.states.agent import AgentEventKind
-from orchestrator.core.wording import Say, say
+from orchestrator.core.wording import say
 from orchestrator.engine.work import FirstInput, TaskWork
 from orchestrator.store import agents, task_runs, tasks
 from orchestrator.store.transaction import Transaction

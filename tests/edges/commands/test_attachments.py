@@ -11,7 +11,8 @@ from orchestrator.commands.saying.outgoing import queue_parts
 from orchestrator.contracts.errors import LimitExceeded
 from orchestrator.contracts.records.messages import OutboxItem, SpooledFile, TextSource
 from orchestrator.core.chat.attachments import MAX_CAPTION_CHARS, OutboxPart
-from orchestrator.core.wording import Say, say
+from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import say
 from orchestrator.settings.tree import AttachmentSettings
 from orchestrator.store import outbox
 from tests.edges.commands.conftest import Desk

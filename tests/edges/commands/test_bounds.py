@@ -7,7 +7,8 @@ import pytest
 from orchestrator.commands.keeping.retention import prune_rows
 from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.agents import Agent
-from orchestrator.core.wording import ENGLISH, Say
+from orchestrator.core.english import ENGLISH
+from orchestrator.core.sentence_keys import Say
 from orchestrator.settings.tree import AssistantSettings, BoundSettings, Settings
 from orchestrator.store import messages
 from tests.edges.commands.conftest import Desk

@@ -7,8 +7,9 @@ import pytest
 from orchestrator.contracts.ids import TurnId
 from orchestrator.contracts.records.agents import AgentStatus, DeathCause, EndReason
 from orchestrator.contracts.wire.container_io import TurnStatus
+from orchestrator.core.english import ENGLISH
+from orchestrator.core.sentence_keys import Say
 from orchestrator.core.states.agent import AgentEventKind
-from orchestrator.core.wording import ENGLISH, Say
 from orchestrator.store import agents
 from tests.edges.commands.conftest import Desk
 from tests.support.store_rows import CHAT

@@ -17,8 +17,9 @@ from orchestrator.commands.saying.outgoing import queue_notice, queue_text
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.messages import OutboxItem, OutboxStatus, Receipt, TextSource
 from orchestrator.core.chat.splitting import split_text
+from orchestrator.core.english import ENGLISH
+from orchestrator.core.sentence_keys import Say
 from orchestrator.core.states.machine import IllegalMove
-from orchestrator.core.wording import ENGLISH, Say
 from orchestrator.settings.tree import OutboxSettings, Settings
 from tests.edges.commands.conftest import Desk
 from tests.support.store_rows import CHAT, OTHER_CHAT, add_group

@@ -6,7 +6,9 @@ from orchestrator.commands.usage import dir_budgets
 from orchestrator.contracts.ids import GroupFolder
 from orchestrator.contracts.records.dir_sizes import DirBudget
 from orchestrator.core.dir_budgets import Excess
-from orchestrator.core.wording import ENGLISH, Say, say
+from orchestrator.core.english import ENGLISH
+from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import say
 from orchestrator.store import groups
 from tests.edges.commands.conftest import Desk
 from tests.support.store_rows import CHAT

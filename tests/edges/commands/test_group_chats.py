@@ -10,7 +10,8 @@ from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.ids import Jid
 from orchestrator.contracts.records.groups import Chat, GroupChange
 from orchestrator.contracts.seams import Topic
-from orchestrator.core.wording import Say, say
+from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import say
 from orchestrator.settings.tree import AssistantSettings, Settings
 from orchestrator.store import chats, groups, members
 from tests.edges.commands.conftest import Desk

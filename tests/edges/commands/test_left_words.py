@@ -16,8 +16,9 @@ from orchestrator.commands.saying.questions import ask
 from orchestrator.contracts.ids import GroupFolder, Jid, TurnId
 from orchestrator.contracts.records.agents import Agent, DeathCause, EndReason, StopReach
 from orchestrator.contracts.wire.container_io import WaitingInput
+from orchestrator.core.english import ENGLISH
+from orchestrator.core.sentence_keys import Say
 from orchestrator.core.states.agent import AgentEventKind
-from orchestrator.core.wording import ENGLISH, Say
 from orchestrator.settings.tree import AssistantSettings, Settings
 from orchestrator.store import sessions
 from orchestrator.store.transaction import Transaction

@@ -12,7 +12,7 @@ import structlog.testing
 
 from orchestrator.commands.saying.operator_alerts import tell_operators
 from orchestrator.contracts.ids import Jid
-from orchestrator.core.wording import Say
+from orchestrator.core.sentence_keys import Say
 from orchestrator.engine.operator_alerts import OperatorAlerts, run_alert
 from orchestrator.settings.tree import AlertSettings, Settings
 from orchestrator.store import alerts

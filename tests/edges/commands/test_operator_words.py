@@ -11,7 +11,8 @@ from orchestrator.contracts.records.agents import Agent, StopReach
 from orchestrator.contracts.wire.container_io import TurnStatus
 from orchestrator.contracts.wire.task_requests import PauseTask, ScheduleTask
 from orchestrator.core.chat.slash_words import SLASH_WORDS
-from orchestrator.core.wording import ENGLISH, Say
+from orchestrator.core.english import ENGLISH
+from orchestrator.core.sentence_keys import Say
 from orchestrator.settings.tree import AgentSettings, AssistantSettings, Settings
 from orchestrator.store import sessions
 from tests.edges.commands.conftest import Desk

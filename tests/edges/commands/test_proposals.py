@@ -16,8 +16,9 @@ from orchestrator.contracts.wire.task_requests import (
     ResumeTask,
     UpdateTask,
 )
+from orchestrator.core.english import ENGLISH
+from orchestrator.core.sentence_keys import Say
 from orchestrator.core.wish_text import MAX_WISH_CHARS
-from orchestrator.core.wording import ENGLISH, Say
 from orchestrator.settings.tree import AlertSettings, Settings
 from orchestrator.store import groups
 from orchestrator.store.requests import RequestKey

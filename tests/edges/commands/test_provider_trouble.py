@@ -9,7 +9,8 @@ from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.records.egress import ProviderFailure
 from orchestrator.contracts.wire.codec import from_plain
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnError, TurnStatus
-from orchestrator.core.wording import Say, say
+from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import say
 from orchestrator.store import notices
 from tests.edges.commands.conftest import Desk
 from tests.edges.commands.task_bench import HOUR_S, Bench

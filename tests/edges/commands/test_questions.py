@@ -9,7 +9,8 @@ from orchestrator.contracts.ids import Jid, TurnId
 from orchestrator.contracts.records.agents import Agent, DeathCause
 from orchestrator.contracts.records.questions import Question, QuestionStatus
 from orchestrator.contracts.wire.container_io import TurnStatus, WaitingInput
-from orchestrator.core.wording import ENGLISH, Say
+from orchestrator.core.english import ENGLISH
+from orchestrator.core.sentence_keys import Say
 from orchestrator.settings.tree import AssistantSettings, QuestionSettings, Settings
 from orchestrator.store import questions
 from tests.edges.commands.conftest import Desk

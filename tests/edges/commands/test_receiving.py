@@ -23,7 +23,8 @@ from orchestrator.contracts.records.messages import (
 )
 from orchestrator.contracts.seams import Topic
 from orchestrator.contracts.wire.framing import MAX_TEXT_BYTES
-from orchestrator.core.wording import ENGLISH, Say
+from orchestrator.core.english import ENGLISH
+from orchestrator.core.sentence_keys import Say
 from orchestrator.settings.tree import AssistantSettings, Settings
 from orchestrator.store import messages, outbox, outbox_files
 from orchestrator.store.transaction import Transaction

@@ -10,7 +10,8 @@ from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder, Jid, Reque
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.wire.chat_requests import SendMessage
 from orchestrator.contracts.wire.replies import Reply
-from orchestrator.core.wording import ENGLISH, Say
+from orchestrator.core.english import ENGLISH
+from orchestrator.core.sentence_keys import Say
 from orchestrator.store import agents, requests
 from orchestrator.store.requests import RequestKey
 from orchestrator.store.transaction import Transaction

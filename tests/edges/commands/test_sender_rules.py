@@ -13,8 +13,9 @@ from orchestrator.commands.sender_book import SenderBook
 from orchestrator.contracts.errors import NotFound
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.messages import Quoted
+from orchestrator.core.english import ENGLISH
 from orchestrator.core.incidents import in_words
-from orchestrator.core.wording import ENGLISH, Say
+from orchestrator.core.sentence_keys import Say
 from orchestrator.settings.tree import AssistantSettings, Settings
 from orchestrator.store import messages
 from tests.edges.commands.conftest import Desk

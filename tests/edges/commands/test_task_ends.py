@@ -9,8 +9,8 @@ from orchestrator.contracts.records.tasks import (
     TaskStatus,
 )
 from orchestrator.contracts.wire.container_io import TurnStatus
+from orchestrator.core.sentence_keys import Say
 from orchestrator.core.states.agent import AgentEventKind
-from orchestrator.core.wording import Say
 from tests.edges.commands.task_bench import HOUR_S, Bench, told
 from tests.edges.commands.task_bench import bench as bench
 

@@ -16,8 +16,9 @@ from orchestrator.contracts.records.tasks import (
     TaskStatus,
 )
 from orchestrator.contracts.wire.container_io import TurnStatus
+from orchestrator.core.sentence_keys import Say
 from orchestrator.core.states.agent import AgentEventKind
-from orchestrator.core.wording import Say, say
+from orchestrator.core.wording import say
 from orchestrator.store import agents, groups, task_runs, tasks
 from orchestrator.store.transaction import Transaction
 from tests.edges.commands.task_bench import HOUR_S, Bench, told

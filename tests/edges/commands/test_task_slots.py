@@ -15,7 +15,7 @@ from orchestrator.contracts.records.tasks import (
     TaskStatus,
 )
 from orchestrator.contracts.wire.container_io import TurnStatus
-from orchestrator.core.wording import Say
+from orchestrator.core.sentence_keys import Say
 from orchestrator.settings.tree import Settings, TaskSettings
 from orchestrator.store import tasks
 from orchestrator.store.transaction import Transaction

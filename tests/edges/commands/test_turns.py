@@ -10,7 +10,8 @@ from orchestrator.contracts.ids import TurnId
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.wire.chat_requests import SendMessage
 from orchestrator.contracts.wire.container_io import TurnStatus
-from orchestrator.core.wording import ENGLISH, Say
+from orchestrator.core.english import ENGLISH
+from orchestrator.core.sentence_keys import Say
 from orchestrator.store import agents, notices
 from tests.edges.commands.conftest import Desk
 from tests.support.store_rows import CHAT

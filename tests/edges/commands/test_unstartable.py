@@ -8,7 +8,8 @@ from orchestrator.contracts.ids import TurnId
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.wire.container_io import TurnEnded, TurnError, TurnStatus
 from orchestrator.core.agents.unstartable import Need
-from orchestrator.core.wording import Say, say
+from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import say
 from orchestrator.store import agents, messages
 from orchestrator.store.transaction import Transaction
 from tests.edges.commands.conftest import Desk

@@ -12,7 +12,8 @@ from orchestrator.contracts.ids import AgentId, GroupFolder, Jid
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.records.egress import ProviderCall
 from orchestrator.contracts.wire.container_io import TurnStatus
-from orchestrator.core.wording import Say, say
+from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import say
 from orchestrator.store import agents, groups, sessions
 from tests.edges.commands.conftest import Desk
 from tests.support.store_rows import CHAT, OTHER_CHAT, add_group, agent

@@ -17,7 +17,8 @@ from orchestrator.contracts.events import AgentLogged, ChildSpawned, TokenGenera
 from orchestrator.contracts.ids import AgentId, GroupFolder, Jid, MessageId, TreeId
 from orchestrator.contracts.records.agents import DeathCause
 from orchestrator.contracts.records.messages import Quoted, ReceivedFile
-from orchestrator.core.wording import Say, say
+from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import say
 from orchestrator.paths import Paths
 from orchestrator.store import agents, alerts, contacts, event_log, notices, spawns
 from orchestrator.store.database import Database

@@ -14,7 +14,6 @@ from orchestrator.contracts.errors import InvalidRequest, StartFailed
 from orchestrator.runners.agent_directory import (
     InstalledPart,
     current_agents,
-    open_to_all,
     outdated_parts,
 )
 from orchestrator.runners.agent_programs import (
@@ -38,7 +37,7 @@ from orchestrator.runners.image import (
 )
 from orchestrator.runners.model_programs import model_programs
 from orchestrator.runners.program_pruning import prune_programs
-from orchestrator.runners.runner_files import Interpreter, choose_interpreter, ensure_programs
+from orchestrator.runners.runner_files import Interpreter, choose_interpreter, ensure_programs, open_to_all
 from orchestrator.runners.tool_packages import OUR_VERSION
 
 OWN = Interpreter(inside=sys.executable, outside=sys.executable)

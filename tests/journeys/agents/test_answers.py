@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.core.wording import Say as Sentence
+from orchestrator.core.sentence_keys import Say as Sentence
 from orchestrator.core.wording import say
 from tests.support.eventually import eventually
 from tests.support.model_server import CallTool, Hang, Rule, Say, Wait

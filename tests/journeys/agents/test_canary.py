@@ -14,7 +14,7 @@ from typing import Final
 import docker
 import pytest
 
-from orchestrator.core.wording import Say as Sentence
+from orchestrator.core.sentence_keys import Say as Sentence
 from orchestrator.core.wording import say
 from orchestrator.runners.docker_engine import Engine
 from tests.journeys.agents.test_answers import WORK

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.core.wording import Say as Sentence
+from orchestrator.core.sentence_keys import Say as Sentence
 from orchestrator.core.wording import say
 from tests.support.model_server import Cut, Fail, Hang, Rule, Say
 from tests.support.real_agents import RealAgents, let_it_try_again

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchestrator.core.english import ENGLISH
+from orchestrator.core.sentence_keys import Say
 from orchestrator.core.sentences_about import sentences_about
-from orchestrator.core.wording import ENGLISH, Say, say
+from orchestrator.core.wording import say
 
 OF_A_GROUP: Final = {
     Say.OPERATOR_PROVIDER_REFUSES: "group",

@@ -5,7 +5,9 @@ import string
 import pytest
 
 from orchestrator.core.chat.slash_words import SLASH_WORDS
-from orchestrator.core.wording import CATALOGUES, ENGLISH, Say, say
+from orchestrator.core.english import ENGLISH
+from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import CATALOGUES, say
 
 _OF_A_TASK = (
     Say.TASK_MISSED,
