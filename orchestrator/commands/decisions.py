@@ -21,6 +21,7 @@ from orchestrator.core.sentence_keys import Say
 from orchestrator.core.states.proposal import PROPOSAL, ProposalEvent
 from orchestrator.core.wish_words import wish_of
 from orchestrator.store import groups, proposals
+from orchestrator.store.times import shown_at
 from orchestrator.store.transaction import Transaction
 
 _log = structlog.get_logger(__name__)
@@ -255,8 +256,8 @@ def _view(proposal: Proposal) -> Mapping[str, object]:
         "effect": proposal.effect,
         "rights": proposal.rights.value,
         "status": proposal.status.value,
-        "createdAt": proposal.created_at.isoformat(timespec="seconds"),
-        "expiresAt": proposal.expires_at.isoformat(timespec="seconds"),
-        "endedAt": None if proposal.ended_at is None else proposal.ended_at.isoformat(timespec="seconds"),
+        "createdAt": shown_at(proposal.created_at),
+        "expiresAt": shown_at(proposal.expires_at),
+        "endedAt": shown_at(proposal.ended_at),
         "error": proposal.error,
     }

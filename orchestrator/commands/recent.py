@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping
-from datetime import datetime
 from functools import partial
 from typing import Final
 
@@ -13,6 +12,7 @@ from orchestrator.contracts.records.messages import OutboxItem, StoredMessage, T
 from orchestrator.store import message_views, outbox, refused_spawns
 from orchestrator.store.refusals import list_refusals
 from orchestrator.store.refused_spawns import RefusedSpawns
+from orchestrator.store.times import shown_at
 
 MAX_ROWS: Final = 1_000
 """No list that is asked for shows more at once."""
@@ -65,7 +65,7 @@ def _message_view(message: StoredMessage) -> Mapping[str, object]:
         "sender": message.sender_name,
         "senderJid": message.sender_jid,
         "senderRole": message.sender_role.value,
-        "sentAt": _iso(message.sent_at),
+        "sentAt": shown_at(message.sent_at),
         "status": message.status.value,
         "isTrigger": message.is_trigger,
         "text": message.text,
@@ -77,10 +77,6 @@ def _text_view(item: OutboxItem) -> Mapping[str, object]:
         "id": item.id,
         "chatJid": item.chat_jid,
         "isNotice": item.source is TextSource.NOTICE,
-        "createdAt": _iso(item.created_at),
+        "createdAt": shown_at(item.created_at),
         "text": item.text,
     }
-
-
-def _iso(at: datetime | None) -> str | None:
-    return None if at is None else at.isoformat(timespec="seconds")

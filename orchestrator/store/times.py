@@ -1,4 +1,4 @@
-"""Aware datetimes in Python, integer epoch milliseconds in SQLite."""
+"""Aware datetimes in Python, integer epoch milliseconds in SQLite, and how lists show them."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -20,3 +20,8 @@ def from_ms(ms: int) -> datetime:
 def maybe_from_ms(ms: int | None) -> datetime | None:
     """As `from_ms`; None stays None."""
     return None if ms is None else from_ms(ms)
+
+
+def shown_at(at: datetime | None) -> str | None:
+    """As lists show an instant: to the second, with its offset; None stays None."""
+    return None if at is None else at.isoformat(timespec="seconds")

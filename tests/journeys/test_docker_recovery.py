@@ -203,7 +203,7 @@ def state_of(client: docker.DockerClient, container_id: str) -> tuple[object, ..
 
 def agents_in(home: HomeOnDisk, client: docker.DockerClient, **filters: str) -> set[str]:
     """Whose containers there are of this home, running or not."""
-    (instance,) = home.rows("SELECT value FROM facts WHERE name LIKE 'instance%'")
+    (instance,) = home.rows("SELECT value FROM facts WHERE name = 'instance'")
     wanted = f"{INSTANCE_LABEL}={instance['value']}"
     found = client.api.containers(all=True, filters={"label": wanted} | filters)
     return {each["Labels"][AGENT_LABEL] for each in found}

@@ -247,7 +247,7 @@ class HomeOnDisk:
 
     def _instance(self) -> list[dict[str, Any]]:
         try:
-            return self.rows("SELECT value FROM facts WHERE name LIKE 'instance%'")
+            return self.rows("SELECT value FROM facts WHERE name = 'instance'")
         except sqlite3.DatabaseError:
             return []
 

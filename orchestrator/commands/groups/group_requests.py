@@ -12,6 +12,7 @@ from typing import Final
 
 import structlog
 
+from orchestrator.store.times import shown_at
 from orchestrator.commands.command import Command, Context
 from orchestrator.commands.groups.groups import NewGroup, store_group
 from orchestrator.commands.services import Services
@@ -111,7 +112,7 @@ def refresh_groups(tx: Transaction, context: Context, request: RefreshGroups) ->
     """Have the channels asked which group chats there are; the snapshot follows."""
     tx.wake(Topic.CHATS)
     last = facts.last_sync(tx)
-    return {"status": "asked", "lastSync": None if last is None else last.isoformat(timespec="seconds")}
+    return {"status": "asked", "lastSync": shown_at(last)}
 
 
 def _register_target(tx: Transaction, request: RegisterGroup) -> Target:

@@ -1,7 +1,6 @@
 """What the operator sees of tasks beyond their list: one in full, those that are over, and their runs."""
 
 from collections.abc import Mapping
-from datetime import datetime
 
 from orchestrator.commands.recent import MAX_ROWS
 from orchestrator.commands.services import Services
@@ -10,6 +9,7 @@ from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.errors import ErrorCode, NotFound
 from orchestrator.contracts.records.tasks import Task, TaskRun
 from orchestrator.store import task_runs, tasks
+from orchestrator.store.times import shown_at
 
 
 async def show_task(services: Services, task_id: str) -> Mapping[str, object]:
@@ -17,7 +17,7 @@ async def show_task(services: Services, task_id: str) -> Mapping[str, object]:
     task = await _found_task(services, task_id)
     return {
         **task_view(task, reader=OperatorCaller()),
-        "createdAt": _iso(task.created_at),
+        "createdAt": shown_at(task.created_at),
         "rights": task.rights.value,
         "failuresInARow": task.failures,
         "pausedWhy": task.paused_why,
@@ -56,16 +56,12 @@ def _run_view(run: TaskRun) -> Mapping[str, object]:
         "runId": run.run_id,
         "taskId": run.task_id,
         "status": run.status.value,
-        "plannedAt": _iso(run.planned_at),
-        "claimedAt": _iso(run.claimed_at),
-        "startedAt": _iso(run.started_at),
-        "endedAt": _iso(run.ended_at),
+        "plannedAt": shown_at(run.planned_at),
+        "claimedAt": shown_at(run.claimed_at),
+        "startedAt": shown_at(run.started_at),
+        "endedAt": shown_at(run.ended_at),
         "failure": None if run.failure is None else run.failure.value,
         "error": run.error,
         "output": run.output,
         "agentId": run.agent_id,
     }
-
-
-def _iso(at: datetime | None) -> str | None:
-    return None if at is None else at.isoformat(timespec="seconds")
