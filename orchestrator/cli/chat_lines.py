@@ -13,7 +13,7 @@ from orchestrator.cli.addressing import (
     why_not_heard,
     why_unanswered,
 )
-from orchestrator.cli.chat_words import Word, help_text, word_of
+from orchestrator.cli.chat_words import Word, help_text, unknown_word, word_of
 from orchestrator.cli.console_link import ConsoleLink
 from orchestrator.cli.last_seen import LastSeen
 from orchestrator.cli.sent_file import shown_lines
@@ -82,9 +82,9 @@ class LineChat:
             word = word_of(text)
             if word is Word.LEAVE:
                 break
-            if word is Word.HELP:
+            if word in (Word.HELP, Word.UNKNOWN):
                 await self._all_answered()
-                self._show(help_text(start))
+                self._show(help_text(start) if word is Word.HELP else unknown_word(text))
             elif text.strip():
                 message_id = MessageId(new_id("msg"))
                 self._said[message_id] = _Line(number=number, text=text.strip())

@@ -63,10 +63,12 @@ def run_status(*, of_system: bool, as_json: bool) -> int:
 
 
 def run_uninstall(home_option: Path | None, *, of_system: bool) -> None:
-    """Stop and remove that of this home. Raises DovecoteError."""
+    """Stop and remove that of this home, if there is one. Raises DovecoteError."""
     systemd = _systemd(of_system=of_system)
-    uninstall(home_here(home_option), systemd)
-    print(f"{systemd.unit} is gone, and what it ran has stopped. The home stays.")
+    if uninstall(home_here(home_option), systemd):
+        print(f"{systemd.unit} is gone, and what it ran has stopped. The home stays.")
+    else:
+        print(f"There is no service, since {systemd.unit} is not there: nothing has to be done.")
 
 
 def without_service(systemd: Systemd) -> str:

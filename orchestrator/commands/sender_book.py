@@ -34,7 +34,11 @@ class SenderBook:
         except OSError as error:
             return self._broken(folder, f"{where} can't be read: {error.strerror}. {advice_for(error)}")
         with self._lock:
-            self._good[folder] = rules
+            if raw is None:
+                # Nothing said so: a file that is broken when it first appears opens the group to nobody.
+                self._good.pop(folder, None)
+            else:
+                self._good[folder] = rules
         return SenderLook(rules=rules)
 
     def _broken(self, folder: GroupFolder, trouble: str) -> SenderLook:

@@ -113,7 +113,7 @@ def _already_running(pid: int | None) -> DovecoteError:
     return DovecoteError(
         f"Dovecote already runs in this home, as {named}.",
         code=ErrorCode.ALREADY_RUNNING,
-        suggestion=f"Use the running one{stop}, or start this one with another --home.",
+        suggestion=f"Use the running one{stop}, or name another home with --home.",
         details={} if pid is None else {"pid": pid},
     )
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.commands.keeping.backups import moment
-from orchestrator.contracts.errors import InvalidRequest, NotFound
+from orchestrator.contracts.errors import DovecoteError, ErrorCode, InvalidRequest, NotFound
 from orchestrator.contracts.os_errors import unusable
 from orchestrator.paths import Paths
 from orchestrator.store.backup_list import STAGING
@@ -73,7 +73,7 @@ def restore(paths: Paths, source: Path, *, at: datetime) -> Restored:
         )
     paths.ensure()
     try:
-        with InstanceLock.acquire(paths.lock, pid=os.getpid()), _staging(paths) as staging:
+        with _nobody_in(paths), _staging(paths) as staging:
             manifest = read_backup(source, Staging(staging))
             _check_store(staging, manifest)
             aside = _exchange(paths, staging, manifest, source=source, at=at)
@@ -81,6 +81,23 @@ def restore(paths: Paths, source: Path, *, at: datetime) -> Restored:
         raise unusable(paths.home, error) from error
     paths.ensure()
     return Restored(manifest=manifest, aside=aside)
+
+
+def _nobody_in(paths: Paths) -> InstanceLock:
+    """The home's lock. Raises DovecoteError that says, to who would restore, what to do about who has it."""
+    try:
+        return InstanceLock.acquire(paths.lock, pid=os.getpid())
+    except DovecoteError as error:
+        if error.code is not ErrorCode.ALREADY_RUNNING:
+            raise
+        pid = error.details.get("pid")
+        stop = "Stop it" if pid is None else f"Stop it with `kill {pid}`"
+        raise DovecoteError(
+            error.message,
+            code=error.code,
+            suggestion=f"Nothing was changed. {stop} first, or restore into another home with --to.",
+            details=error.details,
+        ) from None
 
 
 @contextlib.contextmanager

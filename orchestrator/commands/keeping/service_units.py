@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from orchestrator.contracts.errors import Conflict, DovecoteError, ErrorCode, NotFound
+from orchestrator.contracts.errors import Conflict, DovecoteError, ErrorCode
 from orchestrator.contracts.os_errors import unusable
 from orchestrator.core.service_unit import (
     ANSWER_S,
@@ -139,15 +139,13 @@ def install(home: Path, systemd: Systemd, text: str) -> None:
     _ask(systemd, "restart", UNIT_NAME, within_s=change_within_s(text))
 
 
-def uninstall(home: Path, systemd: Systemd) -> None:
-    """Stop it and remove the unit; the home stays.
+def uninstall(home: Path, systemd: Systemd) -> bool:
+    """Stop it and remove the unit; the home stays. Whether there was one.
 
-    Raises NotFound, Conflict when the unit is not ours or serves another home, DovecoteError.
+    Raises Conflict when the unit is not ours or serves another home, DovecoteError.
     """
     if not systemd.unit.exists():
-        raise NotFound(
-            f"There is no service: {systemd.unit} is not there.", suggestion="Nothing has to be done."
-        )
+        return False
     try:
         text = systemd.unit.read_text("utf-8", "replace")
     except OSError as error:
@@ -167,6 +165,7 @@ def uninstall(home: Path, systemd: Systemd) -> None:
     except OSError as error:
         raise unusable(systemd.unit, error) from error
     _ask(systemd, "daemon-reload")
+    return True
 
 
 def service_state(systemd: Systemd) -> ServiceState:

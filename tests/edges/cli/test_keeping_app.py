@@ -59,6 +59,13 @@ def test_a_start_after_a_restore_that_did_not_end_says_how_it_is_ended_and_makes
     assert (found.health, again in str(found.mend)) == (Health.FAILURE, True)
 
 
+def test_a_service_that_is_not_there_needs_no_removing(dovecote: Dovecote, used: Path) -> None:
+    removed = dovecote("service", "uninstall", more={"HOME": str(used)})
+
+    assert (removed.returncode, removed.stderr) == (0, "")
+    assert "nothing has to be done" in removed.stdout
+
+
 def test_nobody_is_forgotten_where_nobody_can_be_asked(used: Path) -> None:
     with pytest.raises(InvalidRequest) as refused:
         run_forget_group(used, "family", is_sure=False, as_json=False)

@@ -128,6 +128,38 @@ async def test_a_file_that_is_broken_at_the_start_lets_only_operators_trigger(de
     assert (await desk.statuses())["ann"] == "pending"
 
 
+async def test_a_file_that_is_broken_when_it_first_appears_lets_only_operators_trigger_and_is_told(
+    desk: Desk,
+) -> None:
+    await with_main(desk)
+    desk.set_settings(Settings(assistant=AssistantSettings(operators=(BOB,))))
+    path = file_of(desk)  # with its folder, which is there long before
+    await desk.hear("before", "@Andy hello", sender_jid=ANN)
+    path.write_text("mode = allowlist")
+
+    await desk.hear("ann", "@Andy hello", sender_jid=ANN)
+    await desk.hear("bob", "@Andy hello", sender_jid=BOB)
+
+    assert await triggers(desk) == ["before", "bob"]
+    assert await open_incidents(desk) == ["senders:family"]
+    (told,) = await desk.texts(OTHER_CHAT)
+    assert "only operators may" in told
+
+
+async def test_a_file_that_was_removed_says_nothing_any_more_when_a_broken_one_takes_its_place(
+    desk: Desk,
+) -> None:
+    file_of(desk).write_text('mode = "anyone"')
+    await desk.hear("first", "@Andy hello", sender_jid=ANN)
+    file_of(desk).unlink()
+    await desk.hear("second", "@Andy hello", sender_jid=ANN)
+    file_of(desk).write_text("mode")
+
+    await desk.hear("third", "@Andy hello", sender_jid=ANN)
+
+    assert await triggers(desk) == ["first", "second"]
+
+
 async def test_a_file_that_breaks_later_changes_nothing_and_is_told_once_till_it_is_mended(
     desk: Desk,
 ) -> None:

@@ -186,6 +186,10 @@ def test_a_home_in_use_is_not_replaced(paths: Paths) -> None:
         restore(paths, made.path, at=NOON)
 
     assert refused.value.code is ErrorCode.ALREADY_RUNNING
+    assert refused.value.suggestion == (
+        f"Nothing was changed. Stop it with `kill {os.getpid()}` first, "
+        "or restore into another home with --to."
+    )
 
 
 def test_nothing_takes_the_place_of_a_file_that_is_there(paths: Paths, tmp_path: Path) -> None:

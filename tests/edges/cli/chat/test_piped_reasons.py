@@ -76,6 +76,16 @@ def test_help_comes_behind_the_answers_to_what_was_said_before_it(dovecote: Dove
     assert "/retry" in ended.stdout
 
 
+def test_an_unknown_word_in_a_pipe_is_answered_in_its_place_and_not_sent(
+    home: Path, dovecote: Dovecote
+) -> None:
+    ended = dovecote("chat", stdin="@Assistant echo one\n/hlep me\n@Assistant echo two\n")
+
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.splitlines() == ["one", "There is no /hlep. /help shows the words there are.", "two"]
+    assert "/hlep" not in dovecote("messages").stdout
+
+
 @pytest.mark.parametrize("line", ["/HELP", "/help me"])
 def test_help_is_given_however_it_is_asked_for(dovecote: Dovecote, line: str) -> None:
     ended = dovecote("chat", stdin=f"{line}\n/quit\n")
