@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from orchestrator.cli.labels import without_marks
 from orchestrator.contracts.wire.agent_words import stand_of, stopped_in_words
 from orchestrator.core.text_cleaning import clean_name, clean_text
 
@@ -10,6 +11,8 @@ Plain = Mapping[str, Any]
 _BREAK: Final = " / "
 """Stands for the end of a line where all has to be one."""
 _MOST_SAID_CHARS: Final = 100
+_KIND_WIDTH: Final = len("spawn.depth_limit_exceeded")
+"""Of the longest there is."""
 _ASKED: Final = "who asked: dovecote errors"
 
 _GAPS: Final = {"overflow": "they came faster than they were read", "expired": "they are not kept any more"}
@@ -38,7 +41,7 @@ def event_line(event: Plain) -> str:
         why = _GAPS.get(str(event["reason"]), "nobody knows why")
         return f"{when:<19}  {whose:<22}  events {span}are missing: {why}"
     who = event.get("agentId") or event.get("treeId") or ""
-    return f"{when:<19}  {who:<22}  {event['type']:<18}  {_said(event)}".rstrip()
+    return f"{when:<19}  {who:<22}  {event['type']:<{_KIND_WIDTH}}  {_said(event)}".rstrip()
 
 
 def _said(event: Plain) -> str:
@@ -117,7 +120,7 @@ def _of_stop(event: Plain) -> str:
 def _first(event: Plain, *names: str) -> str:
     """The first of these fields that says something, in one line."""
     words: Sequence[str] = [_BREAK.join(str(event[name]).splitlines()) for name in names if event.get(name)]
-    whole = clean_text(words[0]) if words else ""
+    whole = without_marks(clean_text(words[0])) if words else ""
     return whole if len(whole) <= _MOST_SAID_CHARS else f"{whole[:_MOST_SAID_CHARS].rstrip()} …"
 
 

@@ -9,6 +9,13 @@ from orchestrator.core.text_cleaning import clean_text
 _LABELS: Final[Mapping[str, str]] = {"childAgentIds": "children", "parentAgentId": "parent"}
 _EMPTY: Final[tuple[object, ...]] = (None, [], {}, "", ())
 
+_BOLD: Final = re.compile(r"(?<!\w)\*\*(?=\S)(.+?)(?<=\S)\*\*(?!\w)")
+
+
+def without_marks(text: str) -> str:
+    """`It is **noon**` as `It is noon`: a line of a table shows no Markdown."""
+    return _BOLD.sub(r"\1", text)
+
 
 def label_of(name: str) -> str:
     """`startedAt` and `auth_mode` as words: `started at`, `auth mode`."""

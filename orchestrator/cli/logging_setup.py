@@ -19,7 +19,7 @@ from orchestrator.settings.tree import LogSettings
 # Values that could be what people wrote, or a secret: at the default level only their length is logged.
 _WITHHELD: Final = frozenset({"text", "texts", "prompt", "body", "content", "token", "authorization"})
 # Libraries that tell of each of our own calls, which say themselves what came of them.
-_CHATTY: Final = ("httpx", "httpcore")
+_CHATTY: Final = ("httpx", "httpcore", "apscheduler")
 TOLD_IN_CHATS: Final = {
     "programs.installing": "Fetching the agent program {program}, once; it takes a moment…"
 }

@@ -14,6 +14,8 @@ from typing import Final
 from orchestrator.app.parts import SystemClock
 from orchestrator.cli.findings import Finding, Patient, broken, doubtful, well
 from orchestrator.contracts.os_errors import advice_for
+from orchestrator.contracts.records.agents import EndReason
+from orchestrator.core.agents.endings import ended_in_words
 from orchestrator.core.text_cleaning import clean_text
 from orchestrator.paths import open_mode
 from orchestrator.store.opening import LONGEST_PATH_BYTES
@@ -23,6 +25,7 @@ _GIB: Final = 1024**3
 _FRESH_FOR: Final = timedelta(hours=24)
 # Logged once by every start that got as far as its store.
 _STARTED: Final = "runner.chosen"
+_AGENT_ENDED: Final = "agent.ended"
 
 
 def check_directories(patient: Patient) -> Finding:
@@ -103,11 +106,24 @@ def check_log(patient: Patient) -> Finding:
     if not errors:
         return well("log", f"No error in {patient.paths.log_file.name} since the last start, or for a day.")
     line = errors[-1]
-    last = f"{line.get('event')} at {line.get('timestamp')}: {line.get('error', '')}".strip(" :")
+    last, advice = _in_words(line)
     count = "1 error" if len(errors) == 1 else f"{len(errors)} errors"
-    mend = line.get("suggestion") or f"Look into {patient.paths.log_file}."
+    mend = line.get("suggestion") or advice or f"Look into {patient.paths.log_file}."
     said = clean_text(f"{count} since the last start. The last: {last}")
     return doubtful("log", said[:300], clean_text(str(mend))[:300])
+
+
+def _in_words(line: Mapping[str, object]) -> tuple[str, str | None]:
+    """What an error says, with where it happened; and what to do, where that is known."""
+    agent, group, error = line.get("agent"), line.get("group"), line.get("error") or line.get("why")
+    where = " of ".join([*([f"agent {agent}"] if agent else []), *([f"group {group}"] if group else [])])
+    at = f" at {line.get('timestamp')}"
+    if agent and line.get("event") == _AGENT_ENDED and line.get("reason") in list(EndReason):
+        code = line.get("exit_code")
+        how = "" if code is None else f" Its exit code was {code}."
+        why = ended_in_words(EndReason(str(line["reason"])))
+        return f"The {where} ended{at}. {why}{how}", f"See what it did: dovecote agent logs {agent}"
+    return f"{line.get('event')}{f', {where}' if where else ''}{at}: {error or ''}".strip(" :"), None
 
 
 def _fresh_errors(lines: Sequence[Mapping[str, object]], *, now: datetime) -> list[Mapping[str, object]]:

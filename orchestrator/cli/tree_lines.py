@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from orchestrator.cli.labels import without_marks
 from orchestrator.contracts.wire.agent_words import stand_of
 from orchestrator.core.text_cleaning import clean_name
 
@@ -105,7 +106,7 @@ def _narrow_row(prefix: str, agent: Plain) -> tuple[str, ...]:
 def _text(agent: Plain) -> str:
     """What it is for, and the last that was heard of it."""
     said = agent["error"] if agent.get("error") else agent["lastLine"]
-    words = [clean_name(str(each)) for each in (agent["task"], said) if each]
+    words = [clean_name(without_marks(str(each))) for each in (agent["task"], said) if each]
     return " · ".join(_cut(each) for each in words)
 
 

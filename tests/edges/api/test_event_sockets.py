@@ -220,6 +220,18 @@ async def test_attack_without_a_good_credential_there_are_no_events(served: Serv
         assert denied(caught.value) == (401, "UNAUTHORIZED")
 
 
+async def test_a_client_that_is_refused_is_no_error_of_ours(
+    served: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    spawner = await add_api_key(served.services, "spawner", ["spawn"])
+
+    for token in ("dvk_wrong", str(spawner["key"])):
+        with pytest.raises(InvalidStatus):
+            await opened(served, token=token)
+
+    assert [each.message for each in caplog.records if each.levelname == "ERROR"] == []
+
+
 async def test_a_reader_too_many_is_told_so_and_what_to_do(tmp_path: Path) -> None:
     paths = Paths(home=tmp_path)
     paths.ensure()

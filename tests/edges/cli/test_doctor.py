@@ -210,6 +210,27 @@ def test_the_newest_error_of_the_log_is_shown(paths: Paths) -> None:
     )
 
 
+def test_an_agent_that_broke_off_is_told_of_in_words(paths: Paths) -> None:
+    line = {
+        "event": "agent.ended",
+        "level": "error",
+        "timestamp": "t1",
+        "agent": "a-1",
+        "group": "main",
+        "reason": "crashed",
+        "exit_code": 3,
+    }
+    paths.log_file.write_text(json.dumps(line) + "\n")
+
+    finding = check_log(patient(paths))
+
+    assert finding.why == (
+        "1 error since the last start. The last: The agent a-1 of group main ended at t1. "
+        "Its process broke off. Its exit code was 3."
+    )
+    assert finding.mend == "See what it did: dovecote agent logs a-1"
+
+
 def test_the_doctor_prints_all_findings_and_fails_only_if_something_is_broken(
     home: Path, dovecote: Dovecote
 ) -> None:

@@ -146,3 +146,11 @@ def test_every_event_there_is_says_something_beside_its_name() -> None:
 
     assert len(types) == 20
     assert silent == []
+    places = {len(line) - len(line.split(kind + " ", 1)[1].lstrip()) for kind, line in lines.items()}
+    assert len(places) == 1, "what they say stands below each other"
+
+
+def test_a_line_shows_no_markdown() -> None:
+    line = event_line({**WHEN, "type": "agent.log", "agentId": "a-1", "message": "It is **03:08** now"})
+
+    assert line.endswith("It is 03:08 now")

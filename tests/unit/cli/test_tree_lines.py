@@ -40,6 +40,12 @@ def tree(*agents: Plain, **fields: object) -> Plain:
     }
 
 
+def test_a_row_shows_no_markdown() -> None:
+    shown = tree_lines([tree(agent("agent-1", task="Say the **time**", lastLine="It is **03:08** now"))])
+
+    assert any(line.endswith("Say the time · It is 03:08 now") for line in shown)
+
+
 def test_a_tree_shows_who_came_of_whom_what_each_does_since_when_and_for_how_much() -> None:
     shown = tree(
         agent("agent-1", activity="waiting_agent", waitsFor=["agent-2"], tokens=1_200, costUsd=0.02),
