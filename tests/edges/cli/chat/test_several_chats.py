@@ -1,14 +1,25 @@
 """Several chats in one home: one of them runs the orchestrator, and its end is not theirs."""
 
+import contextlib
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 
 from tests.edges.cli.chat.conftest import Serve, StartChat, end_of, next_line, say
+from tests.support.eventually import eventually
 
 PAIRS = 10
+
+
+def statuses(home: Path) -> list[str]:
+    """Of each message that was said, in their order."""
+    with contextlib.closing(
+        sqlite3.connect(f"file:{home}/data/store/dovecote.db?mode=ro", uri=True)
+    ) as store:
+        return [status for (status,) in store.execute("SELECT status FROM messages ORDER BY seq")]
 
 
 def test_chats_that_come_and_go_at_the_same_time_are_all_answered(home: Path, start_chat: StartChat) -> None:
@@ -52,11 +63,15 @@ def test_a_chat_goes_on_by_itself_when_the_one_that_ran_the_orchestrator_leaves(
     assert "api.failed" not in (home / "data/logs/dovecote.log").read_text()
 
 
-def test_a_chat_goes_on_by_itself_when_the_daemon_is_killed(serve: Serve, start_chat: StartChat) -> None:
+async def test_a_chat_goes_on_by_itself_when_the_daemon_is_killed(
+    home: Path, serve: Serve, start_chat: StartChat
+) -> None:
     daemon = serve()
     talk = start_chat()
     say(talk, "@Assistant echo alive")
     before = next_line(talk)
+    # A turn that is cut off between its answer and its end is told as one that stopped half-way.
+    await eventually(lambda: statuses(home) == ["settled"], what=lambda: statuses(home))
 
     daemon.kill()
     say(talk, "@Assistant echo again")
