@@ -120,7 +120,7 @@ def _missing(view: DefinitionView, installed: InstalledPrograms) -> list[Trouble
         )
         # That one is told; it starts nothing else of its own.
         own = [each for each in own if each.server is not None]
-    return found + [Trouble(what=each.what, mend=each.mend) for each in own]
+    return found + [Trouble(what=each.what, mend=each.mend, is_fatal=each.is_used) for each in own]
 
 
 def _finding(view: DefinitionView) -> Finding:

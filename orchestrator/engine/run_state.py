@@ -126,7 +126,8 @@ class RunState:
         """The programs and scripts that it can't start without."""
         if self.definition is None:
             return ()
-        return needs(self.definition, group=self.group.folder, runner=self.parts.runner.name)
+        found = needs(self.definition, group=self.group.folder, runner=self.parts.runner.name)
+        return tuple(each for each in found if each.is_used)
 
     @property
     def caller(self) -> AgentCaller:

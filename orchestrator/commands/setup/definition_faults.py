@@ -84,7 +84,7 @@ async def check_agent(
     github = () if definition.github is None else (definition.github,)
     own_slots, own_unset = await _slots(secrets, github, AGENT_FILE)
     bare = () if has_walls else _without_walls(definition, settings)
-    troubles = (*unset, *own_unset, *bare, *_doubts(definition))
+    troubles = (*unset, *own_unset, *bare, *_doubts(definition, settings))
     return DefinitionView(
         group=group.folder,
         is_well=not any(each.is_fatal for each in troubles),
@@ -147,7 +147,7 @@ def _without_walls(definition: Definition, settings: Settings) -> tuple[Trouble,
     return (Trouble(what=what, mend=mend),)
 
 
-def _doubts(definition: Definition) -> tuple[Trouble, ...]:
+def _doubts(definition: Definition, settings: Settings) -> tuple[Trouble, ...]:
     """What works, and that somebody may care about."""
     found = [
         Trouble(
@@ -167,6 +167,7 @@ def _doubts(definition: Definition) -> tuple[Trouble, ...]:
         for server in definition.mcp_servers
         if server.url is not None and _destination(server.url) not in _reachable(definition)
     ]
+    found += _unused_servers(definition, settings)
     if definition.provider.auth_mode is AuthMode.NATIVE_CLI:
         found.append(
             Trouble(
@@ -177,6 +178,17 @@ def _doubts(definition: Definition) -> tuple[Trouble, ...]:
             )
         )
     return tuple(found)
+
+
+def _unused_servers(definition: Definition, settings: Settings) -> list[Trouble]:
+    """That tool servers named for this agent do nothing; those of all agents are meant for others."""
+    names = [each.name for each in definition.mcp_servers if each.name not in settings.agent.mcp_servers]
+    if not names or definition.provider.driver not in DRIVERS_WITHOUT_A_MODEL:
+        return []
+    provider = definition.provider.name
+    what = f"The provider {provider} uses no tool servers, so these stay unused: {', '.join(names)}."
+    mend = "Choose a provider with a model in AGENT.md, or remove them from mcp_servers there."
+    return [Trouble(what=what, mend=mend, is_fatal=False)]
 
 
 def _destination(url: str) -> str:

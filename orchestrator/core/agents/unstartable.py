@@ -6,7 +6,7 @@ anybody's words; but the last ones of a program that ended are quoted, for they 
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from orchestrator.contracts.records.definitions import Definition
@@ -51,7 +51,8 @@ class Need:
     """What an agent can't start without. name: of the program, or the path of the script.
 
     server: the tool server that it is for; None: it is the agent's own. is_script: a file that is read.
-    what: that it is not there, for operators. mend: what mends that.
+    what: that it is not there, for operators. mend: what mends that. is_used: its driver starts it; one that
+    uses no tool servers starts without.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Need:
     is_script: bool = False
     what: str
     mend: str
+    is_used: bool = True
 
     @property
     def key(self) -> NeedKey:
@@ -74,11 +76,12 @@ def needs(definition: Definition, *, group: str, runner: str) -> tuple[Need, ...
     if provider.program is not None and definition.command == provider.command:
         mend = f"Run: dovecote image build --with {provider.program}"
     found += _of_command(shlex.split(definition.command), mend=mend)
-    if provider.driver not in DRIVERS_WITHOUT_A_MODEL:
-        for server in definition.mcp_servers:
-            place = _PLACES.get(runner, _ANYWHERE)
-            mend = f"Mend or remove it in mcp_servers of groups/{group}/AGENT.md, or {place}."
-            found += _of_command(server.command, mend=mend, server=server.name)
+    is_used = provider.driver not in DRIVERS_WITHOUT_A_MODEL
+    for server in definition.mcp_servers:
+        place = _PLACES.get(runner, _ANYWHERE)
+        mend = f"Mend or remove it in mcp_servers of groups/{group}/AGENT.md, or {place}."
+        of_server = _of_command(server.command, mend=mend, server=server.name)
+        found += [replace(each, is_used=is_used) for each in of_server]
     return tuple(found)
 
 

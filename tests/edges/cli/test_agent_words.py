@@ -170,6 +170,20 @@ def test_the_doctor_names_a_program_that_agents_would_not_find(
         assert "image build" not in (finding.mend or "")
 
 
+def test_a_tool_servers_program_that_is_missing_is_doubted_where_the_agent_uses_none(home: Path) -> None:
+    paths = Paths(home=home)
+    lay_group(paths)
+    write(home, "a", "---\nmcp_servers: {notes: {command: no-such-program}, well: {command: sh}}\n---\n")
+    settings = Settings(agent=AgentSettings(runner="process"))
+
+    (finding,) = agent_findings(Patient(paths=paths, settings=settings, pid=None))
+
+    assert finding.health is Health.WARNING
+    assert "The provider builtin uses no tool servers, so these stay unused: notes, well." in finding.why
+    assert "The program 'no-such-program' of its tool server 'notes' is not where agents run" in finding.why
+    assert "'sh'" not in finding.why
+
+
 def test_the_doctor_names_all_that_is_wrong_with_a_group(home: Path) -> None:
     paths = Paths(home=home)
     lay_group(paths)

@@ -277,7 +277,7 @@ async def test_a_check_looks_for_the_token_for_github(desk: Desk, reference: str
 
 async def test_a_check_says_that_a_tool_server_can_not_be_reached(desk: Desk) -> None:
     servers = "mcp_servers: {a: {url: 'https://a.org/x'}, b: {url: 'https://b.org'}}"
-    desk.write(f"---\n{servers}\negress: ['b.org:443']\n---\n")
+    desk.write(f"---\nprovider: acp\ncommand: mine\n{servers}\negress: ['b.org:443']\n---\n")
 
     view = await check_agent(desk.paths, desk.settings, OneSecret(), GROUP, has_walls=True)
 
@@ -285,6 +285,27 @@ async def test_a_check_says_that_a_tool_server_can_not_be_reached(desk: Desk) ->
         True,
         ["Add its host to egress: a.org:443"],
     )
+
+
+@pytest.mark.parametrize(
+    ("front", "unused"),
+    [
+        ("mcp_servers: {notes: {command: x}}", ["these stay unused: notes."]),
+        ("provider: acp\ncommand: mine\nmcp_servers: {notes: {command: x}}", []),
+        ("locale: de", []),
+    ],
+    ids=["of an agent without a model", "of one with a model", "only those of all agents"],
+)
+async def test_a_check_doubts_tool_servers_that_the_agent_does_not_use(
+    desk: Desk, front: str, unused: list[str]
+) -> None:
+    desk.write(f"---\n{front}\n---\n")
+    settings = Settings(agent=AgentSettings(mcp_servers={"shared": {"command": "x"}}))
+
+    view = await check_agent(desk.paths, settings, OneSecret(), GROUP, has_walls=True)
+
+    assert view.is_well
+    assert [each.what.partition(", so ")[2] for each in view.troubles] == unused
 
 
 async def test_a_model_without_walls_is_told_before_it_is_tried(desk: Desk) -> None:
