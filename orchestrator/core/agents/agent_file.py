@@ -74,6 +74,11 @@ class DirectoryForm(Form):
     mode: Literal["ro", "rw"] = "ro"
 
 
+_NEEDED_OF_DIRECTORY: Final = {
+    name for name, info in DirectoryForm.model_fields.items() if info.is_required()
+}
+
+
 class AgentFields(Form):
     """The front matter; every field is optional."""
 
@@ -189,18 +194,31 @@ def _fields(
 
 
 def _without(given: Mapping[str, object], places: Sequence[FieldPath]) -> AgentFields:
-    """The fields without the wrong ones; of a list only its wrong entries go."""
+    """The fields without the wrong ones; of a list only its wrong entries go, or what is wrong in them."""
     left = dict(given)
     for name in {str(place[0]) for place in places if place}:
         within = [place for place in places if place[0] == name]
-        wrong = {place[1] for place in within if len(place) > 1}
         value = left.pop(name, None)
         if isinstance(value, list) and all(len(place) > 1 for place in within):
-            left[name] = [each for number, each in enumerate(value) if number not in wrong]
+            left[name] = [
+                entry
+                for number, each in enumerate(value)
+                for entry in _entry_without(each, [place[2:] for place in within if place[1] == number])
+            ]
     try:
         return AgentFields.model_validate(left)
     except ValidationError:
         return AgentFields()
+
+
+def _entry_without(entry: object, wrong: Sequence[FieldPath]) -> list[object]:
+    """The entry of a list without its wrong fields, as long as it is one then; else none."""
+    if not wrong:
+        return [entry]
+    if not isinstance(entry, dict) or not all(wrong):
+        return []
+    left = {name: value for name, value in entry.items() if name not in {place[0] for place in wrong}}
+    return [left] if left.keys() >= _NEEDED_OF_DIRECTORY else []
 
 
 def _meant(place: FieldPath) -> str:

@@ -1,6 +1,6 @@
 """Several things that are wrong with what an operator wrote, told at once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -34,9 +34,23 @@ def noted(found: list[InvalidSettings]) -> Iterator[None]:
 
 
 def raise_any(found: Sequence[InvalidSettings]) -> None:
-    """Raises InvalidSettings that tells all of them, each once; nothing for none."""
-    different = tuple({str(fault): fault for fault in found}.values())
+    """Raises InvalidSettings that tells all of them, each once, of each file by line; nothing for none."""
+    different = _by_line({str(fault): fault for fault in found}.values())
     if len(different) == 1:
         raise different[0]
     if different:
         raise SeveralFaults(different)
+
+
+def _by_line(found: Iterable[InvalidSettings]) -> list[InvalidSettings]:
+    """The faults of each file in the order of its lines, and behind them those that stand in none."""
+    faults = list(found)
+    files = list(dict.fromkeys(fault.details["where"] for fault in faults if "where" in fault.details))
+
+    def place(fault: InvalidSettings) -> tuple[int, int]:
+        if "where" not in fault.details:
+            return len(files), 0
+        line = fault.details.get("line")
+        return files.index(fault.details["where"]), line if isinstance(line, int) else 0
+
+    return sorted(faults, key=place)

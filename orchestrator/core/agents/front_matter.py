@@ -61,7 +61,7 @@ def split_front_matter(text: str, *, where: str) -> FrontMatter:
 def refusal(where: str, line: int | None, what: str, mend: str) -> InvalidSettings:
     """The error for one place of a text."""
     place = where if line is None else f"{where} line {line}"
-    return InvalidSettings(f"{place} {what}.", suggestion=mend)
+    return InvalidSettings(f"{place} {what}.", suggestion=mend, details={"where": where, "line": line})
 
 
 def _read(source: str, where: str, lines: Lines) -> object:

@@ -3,6 +3,7 @@
 What Dovecote ships comes first, then the home's `providers.toml`, then `[providers.NAME]` of the settings.
 """
 
+import difflib
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -55,8 +56,11 @@ class Providers:
         if name in self.troubles:
             raise self.troubles[name]
         if name not in self.known:
-            names = ", ".join(sorted({*self.known, *self.troubles}))
-            raise InvalidSettings(f"There is no provider {shown(name)}.", suggestion=f"Use one of: {names}.")
+            names = sorted({*self.known, *self.troubles})
+            near = difflib.get_close_matches(name, names, n=1)
+            meant = f"Did you mean {near[0]}? Else use" if near else "Use"
+            suggestion = f"{meant} one of: {', '.join(names)}."
+            raise InvalidSettings(f"There is no provider {shown(name)}.", suggestion=suggestion)
         return self.known[name]
 
 

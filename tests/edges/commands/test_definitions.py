@@ -131,6 +131,27 @@ def test_what_fits_no_provider_no_group_and_no_list_is_told_at_once(desk: Desk) 
     assert "none', is not there" in said
 
 
+def test_faults_are_told_by_line_and_a_directory_is_judged_beside_what_else_is_wrong_with_it(
+    desk: Desk,
+) -> None:
+    desk.allow("")
+
+    said = desk.refusal(
+        "---\nprovider: cluade\nmax_turns: many\n"
+        "additional_dirs:\n  - {name: etc, path: /etc, mode: w}\nlocale: '?'\n---\n"
+    ).splitlines()
+
+    assert [line.partition(" has the field ")[2].partition(",")[0] for line in said] == [
+        "provider",
+        "max_turns",
+        "additional_dirs[0].mode",
+        "locale",
+        "",
+    ]
+    assert "which is 'cluade'. Did you mean claude?" in said[0]
+    assert "'/etc'" in said[4]
+
+
 async def test_a_check_tells_each_fault_by_itself(desk: Desk) -> None:
     desk.write("---\npermissions: maybe\nmax_turns: 0\n---\n")
 

@@ -220,6 +220,10 @@ def test_one_broken_provider_spoils_no_other() -> None:
     assert list(found.troubles) == ["mine"]
 
 
+def test_of_a_provider_that_is_nearly_known_the_one_meant_is_named_first() -> None:
+    assert "Did you mean claude? Else use one of: " in refusal(name="cluade")
+
+
 def test_an_unknown_provider_is_answered_by_those_there_are() -> None:
     said = refusal(name="gpt")
 
