@@ -106,9 +106,9 @@ class BuiltinDriver:
         belt = ToolBelt(
             box=context.places.box, chat=given.chat_jid, workspace=self._workspace, toolsets=toolsets
         )
-        self._is_helper = CHAT_TOOLS not in toolsets
+        self._is_helper = CHAT_TOOLS not in toolsets or given.parent_agent_id is not None
         self._sending = FileSending(belt, self._workspace)
-        self._children = ChildAnswers(belt, now=context.now)
+        self._children = ChildAnswers(belt, now=context.now, is_helper=self._is_helper)
         self._reminders = self._reminder_answers(context)
         self._is_due = given.is_task or given.is_scheduled_task
 

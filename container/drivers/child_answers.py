@@ -28,13 +28,17 @@ _MOST_SAID_CHARS: Final = 8_000
 
 
 class ChildAnswers:
-    """Starts helpers, numbers them, shows and stops them. Methods raise DovecoteError."""
+    """Starts helpers, numbers them, shows and stops them. Methods raise DovecoteError.
 
-    def __init__(self, belt: ToolBelt, *, now: Callable[[], datetime]) -> None:
+    is_helper: it is one itself, so it ends when it has answered, and its own helpers end with it.
+    """
+
+    def __init__(self, belt: ToolBelt, *, now: Callable[[], datetime], is_helper: bool) -> None:
         self._belt = belt
         self._now = now
         self._answers: Mapping[WishKind, Callable[[str], Awaitable[Told]]] = {
-            WishKind.SPAWN: self._spawn,
+            # A helper that did not wait for its own would only be the end of it.
+            WishKind.SPAWN: self._ask if is_helper else self._spawn,
             WishKind.ASK_HELPER: self._ask,
             WishKind.SHOW_TREE: self._show_tree,
             WishKind.SHOW_HELPER: self._show,

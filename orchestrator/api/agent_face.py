@@ -13,7 +13,7 @@ from orchestrator.api.bearer import bearer_of
 from orchestrator.api.event_socket import EventSocket
 from orchestrator.api.rates import RateLimits
 from orchestrator.api.render_errors import error_headers, spawn_error_body, status_of
-from orchestrator.api.spawn_body import names_as_sent, read_body
+from orchestrator.api.spawn_body import read_body
 from orchestrator.commands.agents.event_views import sight_of
 from orchestrator.commands.agents.tokens import TokenRefused, caller_of_token
 from orchestrator.commands.services import Services
@@ -54,9 +54,8 @@ class AgentFace:
             raise InvalidRequest(f"{call.method} is not answered here.", suggestion="Use POST.")
         caller = await self._caller(call)
         asked = read_body(call.body)
-        work = spawn_and_wait(self._services, caller, asked.spec, parent=asked.parent)
-        with names_as_sent(asked.names):
-            return spawn_response(await work)
+        work = spawn_and_wait(self._services, caller, asked.spec, parent=asked.parent, reword=asked.reword)
+        return spawn_response(await work)
 
     async def _caller(self, call: AgentCall) -> AgentCaller:
         # Each look at a bad token is kept for the audit: an agent that tries without end fills nothing.

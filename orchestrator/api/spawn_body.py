@@ -43,16 +43,23 @@ class AskedSpawn:
     parent: AgentId | None
     names: frozenset[str]
 
+    def reword(self, error: DovecoteError) -> None:
+        """Have a refusal name each field as its sender does, and not as our request files do."""
+        _name_as_sent(error, self.names)
+
 
 @contextlib.contextmanager
-def names_as_sent(names: Collection[str]) -> Iterator[None]:
-    """What is refused within names each field as its sender does, and not as our request files do."""
+def _names_as_sent(names: Collection[str]) -> Iterator[None]:
     try:
         yield
     except DovecoteError as error:
-        error.message = _as_sent(error.message, names)
-        error.suggestion = None if error.suggestion is None else _as_sent(error.suggestion, names)
+        _name_as_sent(error, names)
         raise
+
+
+def _name_as_sent(error: DovecoteError, names: Collection[str]) -> None:
+    error.message = _as_sent(error.message, names)
+    error.suggestion = None if error.suggestion is None else _as_sent(error.suggestion, names)
 
 
 def _as_sent(text: str, names: Collection[str]) -> str:
@@ -76,7 +83,7 @@ def read_spawn(plain: object) -> AskedSpawn:
     if not isinstance(plain, dict):
         raise InvalidRequest("The body is no JSON object.", suggestion="Send an object with a `task`.")
     _check_names(plain)
-    with names_as_sent(plain.keys()):
+    with _names_as_sent(plain.keys()):
         return _read(plain)
 
 

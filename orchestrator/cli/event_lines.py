@@ -82,7 +82,7 @@ def _of_spawn(event: Plain) -> str:
         case {"type": "spawn.nested"}:
             return f"asked for by {_name(event['parentAgentId'])}: {_first(event, 'task')}"
         case {"depth": depth, "maxDepth": most}:
-            return f"refused: it would be {depth} deep, and {most} is the most"
+            return f"refused: its parent is at depth {depth}, and {most} is the deepest"
         case {"totalAgents": total, "maxAgents": most}:
             return f"refused: its tree has {total} agents, and {most} is the most"
         case {"parentAgentId": parent, "parentStatus": status}:

@@ -1,5 +1,6 @@
 """What a start needs of a group's folder: the operator's text, and a workspace that is the agent's own."""
 
+import contextlib
 import os
 import stat
 from pathlib import Path
@@ -81,7 +82,8 @@ def give_home(home: Path, *, uid: int | None, gid: int | None) -> None:
         home.parent.chmod(0o711)
     try:
         with SafeDir.open(home.parent) as parent:
-            if parent.entry(home.name) is None:
+            # A child of an agent that starts may need its parent's place at the same moment.
+            with contextlib.suppress(FileExistsError):
                 parent.make_child(home.name, mode=0o700, uid=uid, gid=gid).close()
             with parent.own_child(home.name) as itself:
                 itself.give(mode=0o700, uid=uid, gid=gid)

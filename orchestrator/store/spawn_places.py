@@ -1,13 +1,23 @@
 """The paths that a spawn names, looked up in a workspace: what lies there was put there by agents.
 
-Nothing is opened here, only looked at; what is found may be exchanged later, so whoever mounts it opens it
+Nothing is opened here; what is found may be exchanged later, so whoever mounts it opens it
 without links. Everything here blocks.
 """
 
+import contextlib
 import os
 import stat
 
 from orchestrator.contracts.errors import ErrorCode, InvalidRequest
+
+
+def make_workspace(place: str) -> None:
+    """Have an agent's own workspace there before its start, which gives it to the agent. Raises OSError.
+
+    What lies there is left as it is.
+    """
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(place, mode=0o700)
 
 
 def find_below(workspace: str, words: str) -> str:

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Request
 
 from orchestrator.api.closing import Closing
 from orchestrator.api.presence import while_present
-from orchestrator.api.spawn_body import names_as_sent, read_body
+from orchestrator.api.spawn_body import read_body
 from orchestrator.commands.services import Services
 from orchestrator.commands.setup.api_keys import check_scope
 from orchestrator.commands.spawning.spawn_calls import spawn_and_wait, spawn_response
@@ -39,8 +39,7 @@ def spawn_routes(
         """
         check_scope(caller, Scope.SPAWN)
         asked = read_body(await request.body())
-        work = spawn_and_wait(services, caller, asked.spec, parent=asked.parent)
-        with names_as_sent(asked.names):
-            return spawn_response(await while_present(request, closing, work))
+        work = spawn_and_wait(services, caller, asked.spec, parent=asked.parent, reword=asked.reword)
+        return spawn_response(await while_present(request, closing, work))
 
     return router

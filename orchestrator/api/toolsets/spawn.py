@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from orchestrator.api.spawn_body import names_as_sent, read_spawn
+from orchestrator.api.spawn_body import read_spawn
 from orchestrator.api.toolsets.config import CONFIG_SCHEMA, SpawnConfig
 from orchestrator.api.toolsets.serving import Object, ProgramCaller, ServedTool
 from orchestrator.commands.agents.agent_views import agent_views, as_metadata
@@ -135,8 +135,8 @@ class SpawnToolset:
     async def _spawn(self, caller: ProgramCaller, given: Mapping[str, Any]) -> Object:
         check_scope(caller, Scope.SPAWN)
         asked = read_spawn(dict(given))
-        work = spawn_and_wait(self._services, caller, asked.spec, parent=asked.parent)
-        with names_as_sent(asked.names), _advice_of_tools():
+        work = spawn_and_wait(self._services, caller, asked.spec, parent=asked.parent, reword=asked.reword)
+        with _advice_of_tools():
             return spawn_response(await work)
 
     async def _status(self, caller: ProgramCaller, given: Mapping[str, Any]) -> Object:

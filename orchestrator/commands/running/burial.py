@@ -17,7 +17,7 @@ from orchestrator.commands.running.holds import (
     tell_not_set_up,
 )
 from orchestrator.commands.running.lost_helpers import tell_of_lost_helper, tell_of_lost_helpers
-from orchestrator.commands.running.remains import Remains
+from orchestrator.commands.running.remains import Remains, exit_code_of
 from orchestrator.commands.running.restarts import end_or_restart
 from orchestrator.commands.running.spawned_burial import close_open_turn, settle_spawned
 from orchestrator.commands.running.task_runs import end_run_badly, hold_run, settle_broken_run
@@ -86,8 +86,8 @@ def bury(tx: Transaction, services: Services, agent_id: AgentId, remains: Remain
         if end is None:
             _close_behind(tx, services, agent, at=at)
             return
-        _end_record(tx, agent, remains, end.event, at=at)
-        settle_spawned(tx, services, agent, spawn, remains, error=end.error, at=at)
+        ended_as = _end_record(tx, agent, remains, end.event, at=at)
+        settle_spawned(tx, services, agent, spawn, remains, ended_as=ended_as, error=end.error, at=at)
     if remains.cause is DeathCause.ORCHESTRATOR:
         _tell_what_is_lost(tx, services, agent_id, spawn, at=at)
     note_ended(tx, agent_id, at=at, cause=remains.cause, why=remains.misconfigured)
@@ -111,16 +111,18 @@ def _tell_what_is_lost(
 
 def _end_record(
     tx: Transaction, agent: Agent, remains: Remains, event: AgentEventKind, *, at: datetime
-) -> None:
+) -> AgentStatus:
+    ended_as = AGENT.after(agent.status, _end_event(agent.status, event))
     agents.end(
         tx,
         agent.agent_id,
         was=agent.status,
-        now=AGENT.after(agent.status, _end_event(agent.status, event)),
+        now=ended_as,
         at=at,
-        exit_code=None if remains.exit is None else remains.exit.code,
+        exit_code=exit_code_of(remains, ended_as),
         reason=remains.reason,
     )
+    return ended_as
 
 
 def _close_behind(tx: Transaction, services: Services, agent: Agent, *, at: datetime) -> None:

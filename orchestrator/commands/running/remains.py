@@ -2,11 +2,14 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from orchestrator.contracts.ids import TurnId
-from orchestrator.contracts.records.agents import DeathCause, EndReason, ExitStatus
+from orchestrator.contracts.records.agents import AgentStatus, DeathCause, EndReason, ExitStatus
 from orchestrator.core.agents.unstartable import Need
 from orchestrator.core.states.agent import AgentEventKind
+
+_STOPPED: Final = frozenset({AgentStatus.TIMED_OUT, AgentStatus.TERMINATED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,3 +35,14 @@ class Remains:
     needed: Sequence[Need] = ()
     failed_start: str | None = None
     files_modified: tuple[str, ...] | None = None
+
+
+def exit_code_of(remains: Remains, ended_as: AgentStatus) -> int | None:
+    """What its program ended with; None if nobody saw it, or if its time was over.
+
+    Who was stopped in good order ends with 0, and whoever looks at that alone would believe its work done.
+    """
+    code = None if remains.exit is None else remains.exit.code
+    if remains.reason is EndReason.TIMED_OUT or (code == 0 and ended_as in _STOPPED):
+        return None
+    return code

@@ -5,10 +5,10 @@ from datetime import datetime
 from pathlib import PurePosixPath
 
 from orchestrator.commands.running.holds import tell_not_set_up
-from orchestrator.commands.running.remains import Remains
+from orchestrator.commands.running.remains import Remains, exit_code_of
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import AgentId
-from orchestrator.contracts.records.agents import Agent, AgentStatus, EndReason, TurnOutcome
+from orchestrator.contracts.records.agents import Agent, AgentStatus, TurnOutcome
 from orchestrator.contracts.records.spawns import SpawnRecord, SpawnResult
 from orchestrator.contracts.seams import Topic
 from orchestrator.core.agents.endings import end_of_spawned, why_it_failed
@@ -45,6 +45,7 @@ def settle_spawned(
     spawn: SpawnRecord,
     remains: Remains,
     *,
+    ended_as: AgentStatus,
     error: str | None,
     at: datetime,
 ) -> None:
@@ -53,7 +54,7 @@ def settle_spawned(
         output=spawn_texts.joined(tx, agent.agent_id),
         files_modified=_files_modified(agent, spawn, remains),
         shared_with=_beside(tx, services, agent, spawn),
-        exit_code=None if remains.exit is None or _ran_out(remains) else remains.exit.code,
+        exit_code=exit_code_of(remains, ended_as),
         error=error,
         duration_ms=max(round((at - agent.started_at).total_seconds() * 1000), 0),
     )
@@ -84,10 +85,6 @@ def _beside(tx: Transaction, services: Services, agent: Agent, spawn: SpawnRecor
 def close_open_turn(tx: Transaction, agent: Agent, *, at: datetime) -> None:
     """A turn that it had not ended died with it."""
     agents.end_open_turns(tx, agent.agent_id, outcome=TurnOutcome.DIED, at=at)
-
-
-def _ran_out(remains: Remains) -> bool:
-    return remains.reason is EndReason.TIMED_OUT
 
 
 def _writers_beside(

@@ -4,7 +4,7 @@ Who hangs up loses nothing: the agent goes on, and its record and its parent's b
 agents.md section 2.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -13,6 +13,7 @@ from orchestrator.commands.services import Services
 from orchestrator.commands.spawning.spawn_replies import end_word
 from orchestrator.commands.spawning.spawning import spawn_for
 from orchestrator.contracts.callers import AnyCaller
+from orchestrator.contracts.errors import DovecoteError
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.spawns import AgentView, SpawnSpec, WaitFor
 
@@ -30,14 +31,21 @@ class SpawnCall:
 
 
 async def spawn_and_wait(
-    services: Services, caller: AnyCaller, spec: SpawnSpec, *, parent: AgentId | None = None
+    services: Services,
+    caller: AnyCaller,
+    spec: SpawnSpec,
+    *,
+    parent: AgentId | None = None,
+    reword: Callable[[DovecoteError], None] | None = None,
 ) -> SpawnCall:
-    """Start an agent and stay until it is as `spec.wait` wants. Raises what `spawn_for` raises.
+    """Start an agent and stay until it is as `spec.wait` wants. reword: as of `spawn_for`, whose errors it
+    raises.
 
     The wait begins after the spawn and ends with this call, so that one who hangs up in between is not
     believed to wait for ever.
     """
-    answer = await spawn_for(services, caller, replace(spec, wait=WaitFor.NONE), parent=parent)
+    at_once = replace(spec, wait=WaitFor.NONE)
+    answer = await spawn_for(services, caller, at_once, parent=parent, reword=reword)
     agent_id, timeout_ms = answer["agentId"], answer["effectiveTimeoutMs"]
     assert isinstance(agent_id, str)
     assert isinstance(timeout_ms, int)

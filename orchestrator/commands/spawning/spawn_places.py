@@ -18,7 +18,7 @@ from orchestrator.paths import Paths
 from orchestrator.store import agents, spawns
 from orchestrator.store.group_folders import group_workspace
 from orchestrator.store.mount_sources import resolved_directory
-from orchestrator.store.spawn_places import find_below
+from orchestrator.store.spawn_places import find_below, make_workspace
 from orchestrator.store.transaction import Transaction
 
 _OWN: Final = "."
@@ -37,10 +37,12 @@ class PlaceWish:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParentPlace:
-    """Where the parent works. writable: relative; None: all of it."""
+    """Where the parent works. writable: relative; None: all of it. is_to_be: it is the parent's own, who has
+    not ended, so it is there from its start on if not yet."""
 
     workspace: str
     writable: tuple[str, ...] | None
+    is_to_be: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +71,11 @@ def parent_place(tx: Transaction, services: Services, parent_id: AgentId | None)
         lies = group_workspace(services.paths.groups, parent.group)
         return ParentPlace(workspace=str(lies), writable=None)
     owns_it = spawn.is_own_workspace and not spawn.writable_paths
-    return ParentPlace(workspace=spawn.workspace, writable=None if owns_it else spawn.writable_paths)
+    return ParentPlace(
+        workspace=spawn.workspace,
+        writable=None if owns_it else spawn.writable_paths,
+        is_to_be=spawn.is_own_workspace and parent.ended_at is None,
+    )
 
 
 def find_places(services: Services, wish: PlaceWish, parent: ParentPlace | None) -> SpawnPlaces:
@@ -77,6 +83,8 @@ def find_places(services: Services, wish: PlaceWish, parent: ParentPlace | None)
     if parent is None and wish.named is None:
         own = str(services.paths.workspaces / wish.agent_id)
         return SpawnPlaces(workspace=own, is_own=True, writable_paths=without_inner(wish.writable))
+    if parent is not None and parent.is_to_be:
+        make_workspace(parent.workspace)
     try:
         if parent is not None and (wish.named is None or wish.below is not None):
             return _in_parent(wish, parent)

@@ -4,7 +4,7 @@ Source: agents.md section 2.
 Limits are counted and the row is added in one transaction of the store's one writer, so none is exceeded.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Final
 
@@ -96,9 +96,11 @@ async def spawn_for(
     *,
     parent: AgentId | None = None,
     credential_key: str | None = None,
+    reword: Callable[[DovecoteError], None] | None = None,
 ) -> Mapping[str, object]:
     """As `spawn`, asked for by HTTP, a tool server or the operator. parent: None: of an agent, itself; of
-    others: none. credential_key: what the caller is counted by, if not by what it is.
+    others: none. credential_key: what the caller is counted by, if not by what it is. reword: puts a refusal
+    into the words that its caller used, before it is kept.
 
     Raises what `spawn` raises, ConfirmationNeeded, and Unavailable.
     """
@@ -110,6 +112,8 @@ async def spawn_for(
     def body(tx: Transaction) -> Mapping[str, object] | DovecoteError:
         context = _context(tx, services, caller, key)
         attempt = tx.attempt(lambda: _allowed(tx, context, prepared, caller))
+        if isinstance(attempt, DovecoteError) and reword is not None:
+            reword(attempt)
         if isinstance(attempt, ConfirmationNeeded):
             wish = Wish(context=context, command=SPAWN, request=request_of(spec), prepared=prepared)
             return propose(tx, wish)

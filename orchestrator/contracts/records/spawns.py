@@ -113,8 +113,8 @@ class SpawnResult:
 
     output: its texts. files_modified: relative to its workspace, removed ones too, of all its attempts;
     None if nobody looked.
-    shared_with: other live agents that may write the same paths. exit_code: None at a timeout, or when nobody
-    saw it end. error: one sentence.
+    shared_with: other live agents that may write the same paths. exit_code: None at a timeout, when nobody
+    saw it end, or when it was stopped in good order. error: one sentence.
     """
 
     output: str = ""

@@ -4,6 +4,7 @@ What is counted are rows, also of agents that are only reserved; who counts and 
 one transaction, so no limit is ever exceeded.
 """
 
+import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -134,7 +135,7 @@ _ADVICE: Final = {
     "depth": "Do it in this agent, or let an operator raise",
     "tree_spawns": "Do it without further agents, or let an operator raise",
     "children": "Wait until one has ended, or use profile standard.",
-    "spawns_per_minute": "Start the next one later, or let an operator raise",
+    "spawns_per_minute": "Start the next one in {retry_s} s, or let an operator raise",
 }
 _USUAL_ADVICE: Final = "Wait until one has ended, or let an operator raise"
 
@@ -149,7 +150,8 @@ def _exceeded(
     retry_after_s: float | None = None,
 ) -> LimitExceeded:
     sentence, setting = _WORDS[limit]
-    advice = _ADVICE.get(limit, _USUAL_ADVICE)
+    retry_s = 0 if retry_after_s is None else math.ceil(retry_after_s)
+    advice = _ADVICE.get(limit, _USUAL_ADVICE).format(retry_s=retry_s)
     suggestion = advice if setting is None else f"{advice} {setting}."
     return LimitExceeded(
         sentence.format(current=current, max=most) + ".",

@@ -65,6 +65,15 @@ async def test_a_refusal_names_a_field_as_it_was_sent(faces: Faces) -> None:
         assert words in told
 
 
+async def test_a_refusal_is_kept_in_the_words_that_its_caller_used(faces: Faces, bench: SpawnBench) -> None:
+    for name in ("timeout_ms", "timeoutMs"):
+        told = (await post(faces.socket, {"task": "count the doves", name: 0})).json()["error"]
+
+        (kept,) = await bench.desk.run(lambda tx: tx.all("SELECT message FROM refused_spawns"))
+        assert kept["message"].startswith(f"{name} is 0")
+        assert kept["message"].startswith(told)
+
+
 async def test_an_agent_that_is_queued_is_said_to_be_pending(faces: Faces) -> None:
     told = (await post(faces.socket)).json()
 

@@ -1,11 +1,14 @@
 """Where a spawned agent may work: paths are looked up first and judged then. Source: agents.md section 2."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from orchestrator.contracts.errors import DovecoteError
+from orchestrator.contracts.ids import AgentId
+from orchestrator.store import agents
 from tests.edges.commands.conftest import Desk
 from tests.edges.commands.spawn_bench import SpawnBench, open_bench
 
@@ -179,3 +182,28 @@ async def test_dovecotes_own_home_is_given_to_nobody_whatever_is_allowed(bench: 
     for path in (home, home / "data" / "store", home.parent):
         code = await bench.code(bench.ask_as_operator(workspace_path=str(path)))
         assert code == "WORKSPACE_NOT_ALLOWED"
+
+
+async def test_a_child_is_admitted_while_its_parent_starts_and_has_no_workspace_yet(
+    bench: SpawnBench,
+) -> None:
+    answer = await bench.ask_as_operator("the parent")
+    parent, at = AgentId(str(answer["agentId"])), bench.desk.now
+    await bench.desk.run(lambda tx: agents.claim(tx, parent, runner="process", provider="script", at=at))
+
+    child = await bench.ask_as_operator("the child", parent=parent, writable_paths=("notes/",))
+
+    record = await bench.record(AgentId(str(child["agentId"])))
+    own = (await bench.record(parent)).workspace
+    assert (record.workspace, record.writable_paths) == (own, ("notes/",))
+
+
+async def test_a_refused_child_brings_back_no_workspace_of_a_parent_that_has_ended(bench: SpawnBench) -> None:
+    answer = await bench.ask_as_operator("the parent")
+    parent = await bench.run_it(AgentId(str(answer["agentId"])))
+    await bench.end(parent.agent_id)
+    own = Path((await bench.record(parent.agent_id)).workspace)
+    await asyncio.to_thread(own.rmdir)
+
+    assert await bench.code(bench.ask_as_operator(parent=parent.agent_id)) == "PARENT_NOT_RUNNING"
+    assert not await asyncio.to_thread(own.exists)

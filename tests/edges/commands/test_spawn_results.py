@@ -208,3 +208,19 @@ async def names_after(bench: SpawnBench, top: Path, passed: timedelta) -> set[st
     bench.desk.clock.advance(passed.total_seconds())
     await remove_old_workspaces(replace(bench.desk.services))
     return set(os.listdir(top))
+
+
+@pytest.mark.parametrize("status", [AgentStatus.TIMED_OUT, AgentStatus.TERMINATED])
+async def test_who_was_stopped_in_good_order_has_no_exit_code_of_success(
+    bench: SpawnBench, status: AgentStatus
+) -> None:
+    child = (await bench.started()).agent_id
+    ran_out = status is AgentStatus.TIMED_OUT
+    if not ran_out:
+        was, now = AgentStatus.RUNNING, AgentStatus.STOPPING
+        await bench.desk.run(lambda tx: agents.move(tx, child, was=was, now=now))
+    await bench.end(child, AgentEventKind.RAN_OUT if ran_out else AgentEventKind.ENDED_WELL, 0)
+
+    ended = await bench.agent(child)
+    assert (ended.status, ended.exit_code) == (status, None)
+    assert (await result_of(bench, child)).exit_code is None

@@ -49,8 +49,8 @@ WHEN = {"timestamp": "2026-01-15T10:30:00.123Z"}
             "a-1 agent.terminated stopped with what had started it, or with Dovecote",
         ),
         (
-            {"type": "spawn.depth_limit_exceeded", "depth": 3, "maxDepth": 2, "treeId": "t-1"},
-            "t-1 spawn.depth_limit_exceeded refused: it would be 3 deep, and 2 is the most",
+            {"type": "spawn.depth_limit_exceeded", "depth": 2, "maxDepth": 2, "treeId": "t-1"},
+            "t-1 spawn.depth_limit_exceeded refused: its parent is at depth 2, and 2 is the deepest",
         ),
         (
             {"type": "spawn.tree_limit_exceeded", "totalAgents": 10, "maxAgents": 10, "treeId": "t-1"},

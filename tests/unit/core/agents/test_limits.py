@@ -73,6 +73,15 @@ def test_what_passes_by_itself_says_when_to_try_again(
     assert caught.value.retry_after_s == retry_after_s
 
 
+def test_who_starts_too_many_in_a_minute_is_told_in_how_many_seconds_the_next_may_start() -> None:
+    with pytest.raises(LimitExceeded) as caught:
+        check_limits(replace(ROOM, retry_after_s=7.5), LIMITS)
+
+    assert caught.value.suggestion == (
+        "Start the next one in 8 s, or let an operator raise spawn.per_minute."
+    )
+
+
 ALL_REACHED = {"depth": 2, "tree_spawns": 100, "tree_agents": 10, "live_agents": 20, "retry_after_s": 7.5}
 
 
