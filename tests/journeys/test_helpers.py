@@ -87,3 +87,13 @@ async def test_a_helper_that_died_with_the_orchestrator_is_told_of_and_shown_as_
     assert head == "No helper is at work. These have ended lately:"
     assert line.startswith("- **helper 1**: count to 3000 (terminated, ")
     assert line.endswith("): Dovecote ended while it ran, and its work was not done by then.")
+
+
+async def test_a_helper_waits_for_a_helper_of_its_own_and_passes_on_what_it_said(home: HomeOnDisk) -> None:
+    home.set(agent__provider="builtin", shutdown_grace_s=0)
+
+    async with home.running() as app:
+        told = await answer(home, app, "ask helper spawn echo hello")
+
+    assert told == "**helper 1** says:\n**helper 1** says:\nhello"
+    assert {row["status"] for row in agents_of(home) if row["task"] is not None} == {"completed"}
