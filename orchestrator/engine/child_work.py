@@ -2,16 +2,17 @@
 
 from dataclasses import dataclass
 
-from orchestrator.commands.running.waiting import is_wanted
+from orchestrator.commands.running.waiting import may_start
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import AgentId, BoxName, RunId, TurnId, own_box
 from orchestrator.contracts.records.agents import Agent
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.rights import Rights
 from orchestrator.contracts.records.spawns import SpawnedAgent
+from orchestrator.contracts.seams import Topic
 from orchestrator.core.chat.transcript import render_spawn
 from orchestrator.engine.work import FirstInput
-from orchestrator.store import agents, groups
+from orchestrator.store import agents, groups, lineage
 from orchestrator.store.transaction import Transaction
 
 
@@ -55,12 +56,14 @@ class ChildWork:
     def claim(self, tx: Transaction, agent: Agent, turn_id: TurnId) -> FirstInput | None:
         """Its place to run, if it still waits for one and somebody still wants it."""
         spawn, at = self.spawned.spawn, self.services.clock.now()
-        if not is_wanted(tx, self.spawned.agent, spawn, at=at):
+        if not may_start(tx, self.spawned.agent, spawn, at=at):
             return None  # whoever looks after such rows ends it
         if not agents.claim(tx, agent.agent_id, runner=agent.runner, provider=agent.provider, at=at):
             return None
         agents.start_turn(tx, agent.agent_id, turn_id, agent.chat_jid, at=at)
         groups.note_served(tx, agent.group)
+        if lineage.count_children(tx, agent.agent_id):
+            tx.wake(Topic.WORK)  # they waited for its start
         return FirstInput(
             xml=(render_spawn(self.spawned),), ids=(agent.agent_id,), trigger_ids=(agent.agent_id,)
         )

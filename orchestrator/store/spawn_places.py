@@ -8,16 +8,22 @@ import contextlib
 import os
 import stat
 
-from orchestrator.contracts.errors import ErrorCode, InvalidRequest
+from orchestrator.contracts.errors import ErrorCode, InvalidRequest, Unavailable
 
 
 def make_workspace(place: str) -> None:
-    """Have an agent's own workspace there before its start, which gives it to the agent. Raises OSError.
+    """Have an agent's own workspace there before its start, which gives it to the agent.
 
-    What lies there is left as it is.
+    What lies there is left as it is. Raises Unavailable.
     """
-    with contextlib.suppress(FileExistsError):
-        os.mkdir(place, mode=0o700)
+    try:
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(place, mode=0o700)
+    except OSError as error:
+        raise Unavailable(
+            f"The workspace {place} could not be made: {error.strerror}.",
+            suggestion="Check the free space and who may write there.",
+        ) from error
 
 
 def find_below(workspace: str, words: str) -> str:

@@ -134,6 +134,7 @@ async def test_l1_when_a_parent_ends_each_child_meets_what_was_agreed(home: Home
 
     assert [row["status"] for row in (stopped, asked)] == ["terminated", "terminated"]
     assert [row["stop_reason"] for row in (stopped, asked)] == ["cascade", "cascade"]
+    assert [row["end_reason"] for row in (stopped, asked)] == ["stopped", "exited"]
     assert asked["exit_code"] is None
     assert detached["status"] == "running"
     assert left["status"] == "completed"

@@ -17,6 +17,7 @@ from orchestrator.store.transaction import Transaction
 
 _CHAT_FIRST_FOR: Final = timedelta(seconds=60)
 """So long the messages of a chat go before a task that shares its box; then the task has waited enough."""
+_PARENTS: Final = frozenset({AgentStatus.PENDING, AgentStatus.STARTING, AgentStatus.RUNNING})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +76,7 @@ def _spawned_work(tx: Transaction, *, at: datetime) -> list[WaitingWork]:
     for agent in reserved:
         group = groups.by_folder(tx, agent.group)
         spawn = records.get(agent.agent_id)
-        if group is None or spawn is None or not is_wanted(tx, agent, spawn, at=at):
+        if group is None or spawn is None or not may_start(tx, agent, spawn, at=at):
             continue
         start_after = spawn.restarts.start_after
         if start_after is not None and not is_due(start_after, now=at, longest=LONGEST_DELAY):
@@ -92,8 +93,15 @@ def _spawned_work(tx: Transaction, *, at: datetime) -> list[WaitingWork]:
     return works
 
 
+def may_start(tx: Transaction, agent: Agent, spawn: SpawnRecord, *, at: datetime) -> bool:
+    """Whether an agent is wanted, and does not wait for its parent's start."""
+    parent = None if agent.parent_agent_id is None else agents.get(tx, agent.parent_agent_id)
+    is_early = parent is not None and parent.status is AgentStatus.PENDING and not spawn.is_left
+    return not is_early and is_wanted(tx, agent, spawn, at=at)
+
+
 def is_wanted(tx: Transaction, agent: Agent, spawn: SpawnRecord, *, at: datetime) -> bool:
-    """Whether an agent is to be started: its time has not passed, and who started it still lives."""
+    """Whether an agent is to be started: its time has not passed, and its parent lives or is to start."""
     if at >= spawn.deadline_at:
         return False
     if agent.parent_agent_id is None or spawn.on_parent_exit is OnParentExit.DETACH:
@@ -101,4 +109,4 @@ def is_wanted(tx: Transaction, agent: Agent, spawn: SpawnRecord, *, at: datetime
     if spawn.is_left:
         return False
     parent = agents.get(tx, agent.parent_agent_id)
-    return parent is not None and parent.status in (AgentStatus.STARTING, AgentStatus.RUNNING)
+    return parent is not None and parent.status in _PARENTS

@@ -79,7 +79,7 @@ def parent_place(tx: Transaction, services: Services, parent_id: AgentId | None)
 
 
 def find_places(services: Services, wish: PlaceWish, parent: ParentPlace | None) -> SpawnPlaces:
-    """The paths as they lie on the disk now. Blocks. Raises nothing for what lies there."""
+    """The paths as they lie on the disk now. Blocks. Raises Unavailable, nothing for what lies there."""
     if parent is None and wish.named is None:
         own = str(services.paths.workspaces / wish.agent_id)
         return SpawnPlaces(workspace=own, is_own=True, writable_paths=without_inner(wish.writable))

@@ -38,9 +38,9 @@ def parent_not_found(parent_id: AgentId, caller: AnyCaller) -> NotFound:
 
 
 def parent_not_running(parent: Agent, why: str | None = None) -> Conflict:
-    """The error for a parent that has ended, is being stopped, or has not begun."""
+    """The error for a parent that has ended, is being stopped, or waits to begin again."""
     said = why or f"is {parent.status.value}"
-    is_to_come = why is None and parent.status in (AgentStatus.PENDING, AgentStatus.STARTING)
+    is_to_come = why is None and parent.status is AgentStatus.PENDING
     return Conflict(
         f"The parent agent {parent.agent_id} {said}, so it can start no agents.",
         code=ErrorCode.PARENT_NOT_RUNNING,

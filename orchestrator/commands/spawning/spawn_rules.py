@@ -93,7 +93,7 @@ def _live_parent(tx: Transaction, caller: AnyCaller, prepared: PreparedSpawn) ->
     parent = agents.get(tx, prepared.parent_id)
     if parent is None or (isinstance(caller, AgentCaller) and not is_below(tx, parent, caller.agent_id)):
         raise parent_not_found(prepared.parent_id, caller)
-    if parent.status not in _STARTS_OTHERS:
+    if parent.status not in _STARTS_OTHERS and not _is_to_come(parent, caller):
         raise parent_not_running(parent)
     tree = trees.get(tx, parent.tree_id)
     if tree is None or tree.status is not TreeStatus.ACTIVE:
@@ -104,6 +104,12 @@ def _live_parent(tx: Transaction, caller: AnyCaller, prepared: PreparedSpawn) ->
             suggestion="Do it in this agent, or let whoever started it give it canSpawn.",
         )
     return parent
+
+
+def _is_to_come(parent: Agent, caller: AnyCaller) -> bool:
+    """Whether it has not begun; of the caller itself, what it asked for is of an earlier start."""
+    is_caller = isinstance(caller, AgentCaller) and caller.agent_id == parent.agent_id
+    return parent.status is AgentStatus.PENDING and not is_caller
 
 
 def _check_profile(spec: SpawnSpec, parent: Agent | None) -> None:

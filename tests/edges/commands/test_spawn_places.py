@@ -184,12 +184,14 @@ async def test_dovecotes_own_home_is_given_to_nobody_whatever_is_allowed(bench: 
         assert code == "WORKSPACE_NOT_ALLOWED"
 
 
-async def test_a_child_is_admitted_while_its_parent_starts_and_has_no_workspace_yet(
-    bench: SpawnBench,
+@pytest.mark.parametrize("has_begun", [False, True])
+async def test_a_child_is_admitted_before_its_parent_has_begun_and_has_a_workspace(
+    bench: SpawnBench, has_begun: bool
 ) -> None:
     answer = await bench.ask_as_operator("the parent")
     parent, at = AgentId(str(answer["agentId"])), bench.desk.now
-    await bench.desk.run(lambda tx: agents.claim(tx, parent, runner="process", provider="script", at=at))
+    if has_begun:
+        await bench.desk.run(lambda tx: agents.claim(tx, parent, runner="process", provider="script", at=at))
 
     child = await bench.ask_as_operator("the child", parent=parent, writable_paths=("notes/",))
 

@@ -117,11 +117,11 @@ async def test_a_parent_that_has_ended(bench: SpawnBench) -> None:
     }
 
 
-async def test_a_parent_that_was_only_reserved(bench: SpawnBench) -> None:
-    child = await bench.spawn()
+async def test_a_caller_that_waits_for_its_next_start_is_no_parent_meanwhile(bench: SpawnBench) -> None:
+    child = await bench.agent(await bench.spawn())
 
     with pytest.raises(DovecoteError) as caught:
-        await bench.ask(parent=child)
+        await bench.ask(by=child)
 
     assert caught.value.code == "PARENT_NOT_RUNNING"
     assert str(caught.value.suggestion).startswith("Wait until that agent runs")

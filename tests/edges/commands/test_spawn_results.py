@@ -19,7 +19,7 @@ from orchestrator.commands.running.waiting import waiting_work
 from orchestrator.commands.spawning.spawn_replies import due_replies, note_ready
 from orchestrator.contracts.ids import AgentId, TurnId
 from orchestrator.contracts.records.agents import Agent, AgentStatus, DeathCause, EndReason
-from orchestrator.contracts.records.spawns import OnParentExit, SpawnResult, WaitFor
+from orchestrator.contracts.records.spawns import OnParentExit, SpawnResult, WaitFor, WishedPermissions
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.engine.old_workspaces import remove_old_workspaces
 from orchestrator.store import agents, spawns, waits
@@ -152,6 +152,24 @@ async def test_one_whose_parent_ended_before_its_start_is_not_started_unless_it_
         assert (
             await result_of(bench, child)
         ).error == "It was stopped with what had started it, or with Dovecote."
+
+
+@pytest.mark.parametrize("policy", list(OnParentExit))
+async def test_one_whose_parent_waits_for_its_place_is_started_after_it(
+    bench: SpawnBench, policy: OnParentExit
+) -> None:
+    may_detach = WishedPermissions(can_spawn=True, detach=True)
+    parent = AgentId(str((await bench.ask_as_operator(permissions=may_detach))["agentId"]))
+    child = AgentId(str((await bench.ask_as_operator(parent=parent, on_parent_exit=policy))["agentId"]))
+    services, at = bench.desk.services, bench.desk.now
+
+    async def waiting() -> list[str]:
+        await bench.desk.run(lambda tx: end_unwanted(tx, services, at=at))
+        return [work.key for work in await bench.desk.run(lambda tx: waiting_work(tx, at=at))]
+
+    assert await waiting() == [f"@{parent}"]
+    await bench.desk.run(lambda tx: agents.claim(tx, parent, runner="process", provider="script", at=at))
+    assert await waiting() == [f"@{child}"]
 
 
 async def test_a_child_that_could_not_be_started_holds_up_no_chat(bench: SpawnBench) -> None:
