@@ -5,6 +5,7 @@ import contextlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 from urllib.parse import quote
@@ -25,6 +26,7 @@ from orchestrator.contracts.errors import InvalidRequest, NotFound
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.senders import SenderMode
 from orchestrator.core.text_cleaning import clean_text
+from orchestrator.store.times import shown_at
 
 T = TypeVar("T")
 _GROUP: Final = TypeAdapter(Group)
@@ -186,8 +188,9 @@ def show(home_option: Path | None, folder: str, *, as_json: bool) -> None:
         view = {"mode": rules.mode, "listed": rules.senders, "trouble": rules.trouble}
         print(json.dumps(group | {"senders": view}, indent=2))
         return
-    for name, value in (group | {"senders": _who(rules)}).items():
-        print(f"{name:<17} {'' if value is None else clean_text(str(value))}")
+    for name in group:
+        print(f"{name:<17} {_as_written(getattr(found, name))}")
+    print(f"{'senders':<17} {_as_written(_who(rules))}")
 
 
 def change(home_option: Path | None, folder: str, pairs: Sequence[str]) -> None:
@@ -260,6 +263,15 @@ def _path(folder: str) -> str:
 def _plain(group: Group) -> dict[str, Any]:
     plain: dict[str, Any] = _GROUP.dump_python(group, mode="json")
     return plain
+
+
+def _as_written(value: object) -> str:
+    """A setting as `dovecote group set` takes it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime):
+        return shown_at(value) or ""
+    return "" if value is None else clean_text(str(value))
 
 
 def _when(group: Group) -> str:

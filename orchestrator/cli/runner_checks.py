@@ -1,15 +1,19 @@
 """The doctor's checks of the walls: which runner is used and why, and which limits hold."""
 
 import asyncio
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from orchestrator.cli.findings import Finding, Patient, broken, doubtful, well
 from orchestrator.contracts.errors import DovecoteError
 from orchestrator.core.agents.unstartable import Need, NeedKey
 from orchestrator.runners.catalog import Chosen, RunnerOptions, choose_runner
 from orchestrator.runners.image import REBUILD
+
+_SENTENCE_END: Final = re.compile(r"(?<=\.) +(?=[A-Z])")
 
 
 def runner_options(patient: Patient) -> RunnerOptions:
@@ -43,10 +47,15 @@ def judge_choice(chosen: Chosen, bwrap: Path | None) -> Finding:
     """
     if not chosen.passed_over:
         return well("runner", chosen.words)
-    mend = list(chosen.passed_over)
+    stands, mend = chosen.in_brief, " ".join(chosen.passed_over)
+    if len(chosen.passed_over) == 1:
+        # What is advised to the only reason there is needs no second telling of it.
+        reason, *advice = _SENTENCE_END.split(mend, maxsplit=1)
+        if advice:
+            stands, mend = f"{chosen.words} {reason}", advice[0]
     if bwrap is None:
-        mend.append(f"Or, if it is meant so, set agent.runner to {chosen.runner.name} in dovecote.toml.")
-    return doubtful("runner", chosen.in_brief, " ".join(mend))
+        mend += f" Or, if it is meant so, set agent.runner to {chosen.runner.name} in dovecote.toml."
+    return doubtful("runner", stands, mend)
 
 
 def check_enforced(patient: Patient) -> Finding:

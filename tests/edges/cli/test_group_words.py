@@ -1,5 +1,6 @@
 """`dovecote group` as people meet it: what it refuses, what it says, what it leaves alone."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -100,3 +101,13 @@ def test_a_group_is_shown_with_who_may_set_the_assistant_off(
 
     assert shown.returncode == 0, shown.stderr
     assert shown.stdout.splitlines()[-1].startswith(line)
+
+
+def test_settings_of_a_group_are_shown_as_they_are_set_and_instants_as_in_lists(dovecote: Dovecote) -> None:
+    dovecote("group", "add", "a", "--jid", "console:a", "--main")
+
+    lines = dovecote("group", "show", "a").stdout.splitlines()
+    shown = {name: value.strip() for name, _, value in (line.partition(" ") for line in lines)}
+
+    assert (shown["is_main"], shown["requires_trigger"]) == ("true", "true")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", shown["added_at"])

@@ -99,9 +99,12 @@ def test_a_bwrap_that_is_not_there_is_a_failure(home: SickHome) -> None:
 
 async def test_a_runner_that_is_not_the_best_is_a_warning_and_its_advice_is_no_part_of_what_is_so() -> None:
     options = RunnerOptions(image=None, programs_directory=Path("/nowhere"))
-    reason = "No Docker engine answers at unix:///x: No such file. Start it (sudo systemctl start docker)."
+    so = "No Docker engine answers at unix:///x: No such file."
+    advice = "Start it (sudo systemctl start docker)."
     chosen = Chosen(
-        runner=make_runner("bubblewrap", options), words="Agents run in sandboxes.", passed_over=(reason,)
+        runner=make_runner("bubblewrap", options),
+        words="Agents run in sandboxes.",
+        passed_over=(f"{so} {advice}",),
     )
     await chosen.runner.close()
 
@@ -110,9 +113,9 @@ async def test_a_runner_that_is_not_the_best_is_a_warning_and_its_advice_is_no_p
     best = judge_choice(replace(chosen, passed_over=()), None)
 
     assert found.health is Health.WARNING
-    assert found.why == "Agents run in sandboxes. No Docker engine answers at unix:///x."
-    assert found.mend == f"{reason} Or, if it is meant so, set agent.runner to bubblewrap in dovecote.toml."
-    assert with_bwrap_set.mend == reason
+    assert found.why == f"Agents run in sandboxes. {so}"
+    assert found.mend == f"{advice} Or, if it is meant so, set agent.runner to bubblewrap in dovecote.toml."
+    assert with_bwrap_set.mend == advice
     assert (best.health, best.why) == (Health.OK, "Agents run in sandboxes.")
 
 
