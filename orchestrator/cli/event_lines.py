@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from orchestrator.cli.labels import without_marks
+from orchestrator.contracts.records.spawns import StopReason
 from orchestrator.contracts.wire.agent_words import stand_of, stopped_in_words
 from orchestrator.core.text_cleaning import clean_name, clean_text
 
@@ -67,7 +68,7 @@ def _of_agent(event: Plain) -> str:
         case {"type": "agent.failed"}:
             return f"failed: {_first(event, 'error', 'output')}"
         case {"type": "agent.terminated", "reason": reason}:
-            return stopped_in_words(str(reason))
+            return _how_stopped(event, str(reason))
         case {"type": "agent.restarted", "restarts": count}:
             return (
                 f"started again, for the {_nth(count)} time: {_first(event, 'error') or 'it had ended well'}"
@@ -109,12 +110,21 @@ def _of_stop(event: Plain) -> str:
     match event:
         case {"type": "terminate.cascade", "terminatedCount": count, "reason": reason}:
             below = "" if count == 1 else f", with {count - 1} below it"
-            return f"{stopped_in_words(str(reason))}{below}"
+            return f"{_how_stopped(event, str(reason))}{below}"
         case {"type": "terminate.orphan", "reason": reason}:
             return f"stopped: {_ORPHANS.get(str(reason), 'what had started it is gone')}"
         case {"totalAgents": total}:
             return f"the tree is over; it had {total} agent{'' if total == 1 else 's'}"
     return ""
+
+
+def _how_stopped(event: Plain, reason: str) -> str:
+    """As its record says it; but an event calls the end of Dovecote a cascade too."""
+    if reason != StopReason.CASCADE or event.get("terminatedBy"):
+        return stopped_in_words(reason)
+    if event["type"] == "agent.terminated" and not event.get("parentAgentId"):
+        return "stopped by Dovecote, or with it"
+    return f"{stopped_in_words(reason)}, or with Dovecote"
 
 
 def _first(event: Plain, *names: str) -> str:

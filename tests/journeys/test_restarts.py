@@ -124,7 +124,7 @@ async def test_a_container_that_was_asked_to_stop_before_a_kill_is_not_adopted_a
     assert (leaf["status"], leaf["stop_reason"], leaf["restarts"]) == ("terminated", "cascade", 0)
     assert (leaf["output"], leaf["error"]) == (
         "deaf",
-        "It was stopped with what had started it, or with Dovecote.",
+        "It was stopped with what had started it.",
     )
     assert home.logs("agent.adopted") == []
     await eventually(lambda: not docker_engine.run(home.containers_now), what=home.story)

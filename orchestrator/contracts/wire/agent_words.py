@@ -7,7 +7,7 @@ _WORDS: Final = {"pending": "queued", "timed_out": "timed out"}
 
 
 _STOPPED: Final = {
-    "cascade": "stopped with what had started it, or with Dovecote",
+    "cascade": "stopped with what had started it",
     "manual": "stopped by somebody",
     "timeout": "stopped because its time was over",
     "orphan_cleanup": "stopped because what had started it was gone",

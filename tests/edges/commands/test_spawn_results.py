@@ -149,9 +149,7 @@ async def test_one_whose_parent_ended_before_its_start_is_not_started_unless_it_
     is_left = policy is OnParentExit.DETACH
     assert (await bench.agent(child)).status is (AgentStatus.PENDING if is_left else AgentStatus.TERMINATED)
     if not is_left:
-        assert (
-            await result_of(bench, child)
-        ).error == "It was stopped with what had started it, or with Dovecote."
+        assert (await result_of(bench, child)).error == "It was stopped with what had started it."
 
 
 @pytest.mark.parametrize("policy", list(OnParentExit))

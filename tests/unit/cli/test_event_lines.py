@@ -46,7 +46,21 @@ WHEN = {"timestamp": "2026-01-15T10:30:00.123Z"}
         ),
         (
             {"type": "agent.terminated", "agentId": "a-1", "reason": "cascade"},
+            "a-1 agent.terminated stopped by Dovecote, or with it",
+        ),
+        (
+            {"type": "agent.terminated", "agentId": "a-1", "parentAgentId": "a-0", "reason": "cascade"},
             "a-1 agent.terminated stopped with what had started it, or with Dovecote",
+        ),
+        (
+            {
+                "type": "agent.terminated",
+                "agentId": "a-1",
+                "parentAgentId": "a-0",
+                "reason": "cascade",
+                "terminatedBy": "a-9",
+            },
+            "a-1 agent.terminated stopped with what had started it",
         ),
         (
             {"type": "spawn.depth_limit_exceeded", "depth": 2, "maxDepth": 2, "treeId": "t-1"},

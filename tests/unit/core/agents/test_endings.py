@@ -104,7 +104,7 @@ def test_one_that_was_stopped_says_why_whatever_its_turn_was() -> None:
         failed_start=None,
     )
 
-    assert why == "It was stopped with what had started it, or with Dovecote."
+    assert why == "It was stopped with what had started it."
 
 
 @pytest.mark.parametrize("reason", EndReason)
