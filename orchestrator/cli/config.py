@@ -5,12 +5,36 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from orchestrator.cli.home import Home, open_home
-from orchestrator.settings.tree import setting_fields
+from orchestrator.cli.output import say_error
+from orchestrator.contracts.errors import InvalidSettings
+from orchestrator.paths import Paths
+from orchestrator.settings.loading import LoadedSettings, home_here
+from orchestrator.settings.tree import Settings, setting_fields
 
 
-def print_settings(home_option: Path | None, *, as_json: bool) -> None:
-    """One line a setting: name, value, origin."""
-    home = open_home(home_option)
+def print_settings(home_option: Path | None, *, as_json: bool) -> int:
+    """One line a setting: name, value, origin. The exit code: 1 where some are wrong and all are at default.
+
+    Raises InvalidSettings where that is not what was asked for, or would not help.
+    """
+    try:
+        home, code = open_home(home_option), 0
+    except InvalidSettings as error:
+        if as_json or "setting" not in error.details:
+            raise
+        say_error(error)
+        home, code = _home_of_defaults(home_option), 1
+        print("# What settings there are, each with its default:", flush=True)
+    _print_rows(home, as_json=as_json)
+    return code
+
+
+def _home_of_defaults(home_option: Path | None) -> Home:
+    where = home_here(home_option)
+    return Home(paths=Paths(home=where), loaded=LoadedSettings(home=where, settings=Settings()))
+
+
+def _print_rows(home: Home, *, as_json: bool) -> None:
     rows = effective_settings(home)
     if as_json:
         print(json.dumps({name: {"value": v, "origin": origin} for name, v, origin in rows}, indent=2))

@@ -14,7 +14,13 @@ from pydantic import TypeAdapter
 from orchestrator.cli.client import ApiClient
 from orchestrator.cli.home import Home, open_home
 from orchestrator.cli.place import open_place
-from orchestrator.commands.keeping.forgetting import Forgotten, forget_group, forget_person
+from orchestrator.commands.keeping.forgetting import (
+    Forgotten,
+    folder_named,
+    forget_group,
+    forget_person,
+    person_named,
+)
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import Caller, OperatorCaller
 from orchestrator.contracts.errors import InvalidRequest
@@ -30,6 +36,7 @@ _WITHIN_S: Final = 600.0
 def run_forget_group(home_option: Path | None, folder: str, *, is_sure: bool, as_json: bool) -> int:
     """The exit code: 1 if something resisted. Raises DovecoteError."""
     home = open_home(home_option)
+    folder_named(folder)
     what = f"group {clean_text(folder)} with its chat, its folder, its tasks and all that its agents did"
     _make_sure(what, is_sure=is_sure)
     found = asyncio.run(_forgotten(home, f"groups/{quote(folder, safe='')}", forget_group, folder))
@@ -39,6 +46,7 @@ def run_forget_group(home_option: Path | None, folder: str, *, is_sure: bool, as
 def run_forget_person(home_option: Path | None, jid: str, *, is_sure: bool, as_json: bool) -> int:
     """The exit code: 1 if something resisted. Raises DovecoteError."""
     home = open_home(home_option)
+    person_named(jid)
     what = (
         f"what {clean_text(jid)} wrote, the answers to it, and the conversations of agents in the groups "
         "where it was written"

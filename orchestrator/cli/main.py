@@ -12,7 +12,7 @@ from orchestrator.cli.api_key_app import api_key_app
 from orchestrator.cli.image_app import image_app
 from orchestrator.cli.keeping_app import add_keeping_commands
 from orchestrator.cli.options import AsJson, Count, Folder, Home, Since, Tree
-from orchestrator.cli.output import allow_any_text, unwritable
+from orchestrator.cli.output import allow_any_text, say_error, unwritable
 from orchestrator.cli.proposal_app import proposal_app
 from orchestrator.cli.provider_app import provider_app
 from orchestrator.cli.secret_app import secret_app
@@ -67,7 +67,7 @@ def config(home: Home = None, as_json: AsJson = False) -> None:
     """Print the effective settings and where each came from."""
     from orchestrator.cli.config import print_settings
 
-    print_settings(home, as_json=as_json)
+    raise typer.Exit(print_settings(home, as_json=as_json))
 
 
 @app.command()
@@ -266,9 +266,7 @@ def main() -> None:
     try:
         _run()
     except DovecoteError as error:
-        print(f"Error: {error.message}", file=sys.stderr)
-        if error.suggestion:
-            print(error.suggestion, file=sys.stderr)
+        say_error(error)
         sys.exit(1)
     except Exception as error:  # the last owner of every fault: a person reads this, not a traceback
         place = _place(error)

@@ -31,3 +31,10 @@ def unwritable(error: OSError) -> DovecoteError:
     if isinstance(error, BrokenPipeError):
         return DovecoteError("Nobody reads the output any longer.")
     return DovecoteError(f"The output cannot be written: {error.strerror}.")
+
+
+def say_error(error: DovecoteError) -> None:
+    """On standard error: one sentence and what to do about it."""
+    print(f"Error: {error.message}", file=sys.stderr)
+    if error.suggestion:
+        print(error.suggestion, file=sys.stderr)

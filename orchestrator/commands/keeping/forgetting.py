@@ -74,6 +74,25 @@ class _Left:
 _LEFT: Final = TypeAdapter(_Left)
 
 
+def folder_named(folder: str) -> GroupFolder:
+    """The folder of a group that is, or was, called so. Raises InvalidRequest for what can be none."""
+    if not is_folder_name(folder):
+        raise InvalidRequest(
+            f"{folder[:200]!r} can't be the folder of a group.", suggestion="See them: dovecote group list"
+        )
+    return GroupFolder(folder)
+
+
+def person_named(jid: str) -> Jid:
+    """The id of a person. Raises InvalidRequest for what is none."""
+    if not is_chat_id(jid):
+        raise InvalidRequest(
+            f"{jid[:200]!r} is not the id of a person.",
+            suggestion="Give one such as 491701234567@s.whatsapp.net.",
+        )
+    return Jid(jid)
+
+
 async def forget_group(services: Services, caller: Caller, folder: str) -> Forgotten:
     """Forget a group with its chat, folder, tasks, conversations and all that its agents did.
 
@@ -81,11 +100,7 @@ async def forget_group(services: Services, caller: Caller, folder: str) -> Forgo
     Raises InvalidRequest for the main group, Unavailable while an agent of it still ends.
     """
     allow(caller, "manage_groups", Target(chat_jid=None, group=GroupFolder(folder), is_registered=True))
-    if not is_folder_name(folder):
-        raise InvalidRequest(
-            f"{folder[:200]!r} can't be the folder of a group.", suggestion="See them: dovecote group list"
-        )
-    named, rows = GroupFolder(folder), Rows()
+    named, rows = folder_named(folder), Rows()
     words = await services.db.run(lambda tx: _begin(tx, services, named))
 
     def body(tx: Transaction) -> _Left:
@@ -116,12 +131,7 @@ async def forget_person(services: Services, caller: Caller, jid: str) -> Forgott
     Raises InvalidRequest for what is no id of a person, Unavailable while such an agent still ends.
     """
     allow(caller, "manage_groups", Target(chat_jid=None, group=None, is_registered=True))
-    if not is_chat_id(jid):
-        raise InvalidRequest(
-            f"{jid[:200]!r} is not the id of a person.",
-            suggestion="Give one such as 491701234567@s.whatsapp.net.",
-        )
-    rows, person = Rows(), Jid(jid)
+    rows, person = Rows(), person_named(jid)
 
     def body(tx: Transaction) -> tuple[_Left, list[GroupFolder]]:
         ids = contacts.ids_of(tx, person)

@@ -136,7 +136,13 @@ def test_the_version_is_that_of_the_package(dovecote: Dovecote) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [["serve"], ["chat"], ["config"], ["group", "list"], ["group", "add", "a", "--jid", "console:a"]],
+    [
+        ["serve"],
+        ["chat"],
+        ["config", "--json"],
+        ["group", "list"],
+        ["group", "add", "a", "--jid", "console:a"],
+    ],
     ids=lambda words: " ".join(words[:2]),
 )
 def test_a_wrong_setting_stops_every_command_with_a_sentence_and_no_traceback(
@@ -154,6 +160,18 @@ def test_a_wrong_setting_stops_every_command_with_a_sentence_and_no_traceback(
     )
     assert "Traceback" not in ended.stderr
     assert sorted(path.name for path in home.iterdir()) == ["dovecote.toml"]
+
+
+def test_config_lists_the_settings_there_are_also_where_one_is_wrong(home: Path, dovecote: Dovecote) -> None:
+    (home / "dovecote.toml").write_text("[foo]\nx = 1\n[queue]\nmax_running = 3\n")
+
+    ended = dovecote("config")
+
+    assert ended.returncode == 1
+    assert "There is no setting foo.x (dovecote.toml line 2)." in ended.stderr
+    first, *rows = ended.stdout.splitlines()
+    assert "each with its default" in first
+    assert ["queue.max_live", "20", "default"] in [row.split() for row in rows]
 
 
 def test_a_wrong_usage_is_exit_code_two(dovecote: Dovecote) -> None:

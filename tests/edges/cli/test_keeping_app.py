@@ -74,6 +74,21 @@ def test_nobody_is_forgotten_where_nobody_can_be_asked(used: Path) -> None:
     assert (used / "groups" / "family").exists()
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(("person", "nobody"), "is not the id of a person"), (("group", "a/b"), "can't be the folder")],
+    ids=["a person", "a group"],
+)
+def test_what_nobody_can_be_called_is_refused_before_one_is_asked_to_be_sure(
+    dovecote: Dovecote, used: Path, words: tuple[str, str], said: str
+) -> None:
+    refused = dovecote("forget", *words)
+
+    assert refused.returncode == 1
+    assert said in refused.stderr
+    assert "--yes" not in refused.stderr
+
+
 def test_what_is_forgotten_is_listed(used: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code = run_forget_group(used, "family", is_sure=True, as_json=True)
 
