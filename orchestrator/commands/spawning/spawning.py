@@ -125,7 +125,12 @@ async def spawn_for(
             raise attempt
         return attempt
 
-    outcome = await services.db.run(body)
+    try:
+        outcome = await services.db.run(body)
+    except DovecoteError as error:
+        if reword is not None:
+            reword(error)
+        raise
     if isinstance(outcome, DovecoteError):
         raise outcome
     return outcome

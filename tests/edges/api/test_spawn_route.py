@@ -15,6 +15,7 @@ from orchestrator.commands.agents.tokens import prepare_token_dir, renew_tokens
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.agents import AgentStatus
 from orchestrator.contracts.records.egress import AgentCall
+from orchestrator.contracts.records.rights import Rights
 from orchestrator.engine.event_feed import EventFeed
 from orchestrator.settings.api import ApiSettings
 from orchestrator.settings.tree import Settings
@@ -72,6 +73,17 @@ async def test_a_refusal_is_kept_in_the_words_that_its_caller_used(faces: Faces,
         (kept,) = await bench.desk.run(lambda tx: tx.all("SELECT message FROM refused_spawns"))
         assert kept["message"].startswith(f"{name} is 0")
         assert kept["message"].startswith(told)
+
+
+async def test_what_no_operator_is_asked_for_is_refused_in_the_callers_words_too(
+    faces: Faces, bench: SpawnBench
+) -> None:
+    await bench.desk.run(lambda tx: agents.set_rights(tx, bench.root.agent_id, Rights.MEMBER))
+    wish = {"task": "count the doves", "workspace_path": "/srv/elsewhere", "timeout_ms": 0}
+
+    told = (await post(faces.egress_socket, wish, token=faces.token)).json()["error"]
+
+    assert told.startswith("timeout_ms is 0")
 
 
 async def test_an_agent_that_is_queued_is_said_to_be_pending(faces: Faces) -> None:
