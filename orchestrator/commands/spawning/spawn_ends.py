@@ -3,13 +3,14 @@
 Source: agents.md section 2.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
 from orchestrator.contracts.events import CascadeTerminated, OrphanTerminated, TreeTerminated
 from orchestrator.contracts.ids import AgentId, TreeId
 from orchestrator.contracts.records.agents import Agent, AgentStatus, DeathCause
-from orchestrator.contracts.records.spawns import TreeStatus
+from orchestrator.contracts.records.spawns import OnParentExit, TreeStatus
 from orchestrator.core.agents.endings import stop_reason_of
 from orchestrator.store import agents, event_log, lineage, spawns, trees
 from orchestrator.store.transaction import Transaction
@@ -78,6 +79,21 @@ def _note_cascade(tx: Transaction, agent: Agent, cause: DeathCause | None, *, at
     event = CascadeTerminated(
         agent_id=agent.agent_id,
         reason=stop_reason_of(agent.status, spawn, cause).value,
-        terminated_count=sum(each.status in _STOPPED for each in below),
+        terminated_count=_count_gone(tx, below),
     )
     event_log.append(tx, agent.tree_id, event, at)
+
+
+def _count_gone(tx: Transaction, below: Sequence[Agent]) -> int:
+    """Those that were stopped, and those that only wait for a place and have lost who started them.
+
+    below: parents before children.
+    """
+    records = spawns.some(tx, [each.agent_id for each in below if each.status is AgentStatus.PENDING])
+    gone: set[AgentId] = set()
+    for each in below:
+        spawn = records.get(each.agent_id)
+        is_bound = spawn is not None and spawn.on_parent_exit is not OnParentExit.DETACH
+        if each.status in _STOPPED or (is_bound and each.parent_agent_id in gone):
+            gone.add(each.agent_id)
+    return len(gone)

@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator.commands.running.burial import bury
 from orchestrator.commands.running.remains import Remains
+from orchestrator.commands.running.reserved import end_unwanted
 from orchestrator.commands.running.stopping import stop_cascade
 from orchestrator.commands.spawning.spawn_rendering import as_cascade
 from orchestrator.contracts.callers import HostCaller, OperatorCaller, caller_of
@@ -213,7 +214,7 @@ async def test_the_cascade_is_audited_once_with_how_many_went(bench: SpawnBench)
 async def test_what_died_with_the_orchestrator_is_audited_as_its_end_and_not_as_a_wish_of_people(
     bench: SpawnBench,
 ) -> None:
-    lead, helper, _ = await family(bench)
+    lead, helper, waiting = await family(bench)
     found_dead = Remains(
         cause=DeathCause.ORCHESTRATOR,
         reason=EndReason.ORCHESTRATOR_DIED,
@@ -228,10 +229,12 @@ async def test_what_died_with_the_orchestrator_is_audited_as_its_end_and_not_as_
 
     for agent_id in (helper, lead, bench.root.agent_id):
         await bench.desk.run(partial(bury_it, agent_id=agent_id))
+    await bench.desk.run(lambda tx: end_unwanted(tx, bench.desk.services, at=bench.desk.now))
 
+    assert (await bench.agent(waiting)).status is AgentStatus.TERMINATED
     logged = await bench.logged(bench.root.tree_id)
     assert [fields for kind, fields in logged if kind == "terminate.cascade"] == [
-        {"type": "terminate.cascade", "agentId": "agent-root", "reason": "cascade", "terminatedCount": 3}
+        {"type": "terminate.cascade", "agentId": "agent-root", "reason": "cascade", "terminatedCount": 4}
     ]
     assert {fields["reason"] for kind, fields in logged if kind == "agent.terminated"} == {"cascade"}
 
