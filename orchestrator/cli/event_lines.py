@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from orchestrator.cli.labels import without_marks
+from orchestrator.cli.labels import instant, without_marks
 from orchestrator.contracts.records.spawns import StopReason
 from orchestrator.contracts.wire.agent_words import stand_of, stopped_in_words
 from orchestrator.core.text_cleaning import clean_name, clean_text
@@ -35,14 +35,14 @@ _TOKENS: Final = {
 
 def event_line(event: Plain) -> str:
     """An event as one line for people."""
-    when = str(event.get("timestamp") or "")[:19].replace("T", " ")
+    when = instant(str(event.get("timestamp") or ""))
     if event["type"] == "gap":
         span = f"{event['firstSeq']} to {event['lastSeq']} " if "firstSeq" in event else ""
         whose = "" if event["treeId"] == "*" else event["treeId"]
         why = _GAPS.get(str(event["reason"]), "nobody knows why")
-        return f"{when:<19}  {whose:<22}  events {span}are missing: {why}"
+        return f"{when:<23}  {whose:<22}  events {span}are missing: {why}"
     who = event.get("agentId") or event.get("treeId") or ""
-    return f"{when:<19}  {who:<22}  {event['type']:<{_KIND_WIDTH}}  {_said(event)}".rstrip()
+    return f"{when:<23}  {who:<22}  {event['type']:<{_KIND_WIDTH}}  {_said(event)}".rstrip()
 
 
 def _said(event: Plain) -> str:

@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 from orchestrator.channels.console import PREFIX
 from orchestrator.cli.client import ApiClient
 from orchestrator.cli.home import Home, make_home, open_home
+from orchestrator.cli.labels import instant
 from orchestrator.cli.place import open_place
 from orchestrator.cli.table import columns
 from orchestrator.commands.groups import groups
@@ -270,7 +271,7 @@ def _as_written(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, datetime):
-        return shown_at(value) or ""
+        return instant(shown_at(value) or "")
     return "" if value is None else clean_text(str(value))
 
 

@@ -9,12 +9,23 @@ from orchestrator.core.text_cleaning import clean_text
 _LABELS: Final[Mapping[str, str]] = {"childAgentIds": "children", "parentAgentId": "parent"}
 _EMPTY: Final[tuple[object, ...]] = (None, [], {}, "", ())
 
+_INSTANT: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?(Z|[+-]\d\d:\d\d)")
+_UTC: Final = ("Z", "+00:00")
 _BOLD: Final = re.compile(r"(?<!\w)\*\*(?=\S)(.+?)(?<=\S)\*\*(?!\w)")
 
 
 def without_marks(text: str) -> str:
     """`It is **noon**` as `It is noon`: a line of a table shows no Markdown."""
     return _BOLD.sub(r"\1", text)
+
+
+def instant(text: str) -> str:
+    """`2026-01-15T10:30:00.123Z` as `2026-01-15 10:30:00 UTC`; what is no instant stays as it is."""
+    found = _INSTANT.fullmatch(text)
+    if found is None:
+        return text
+    day, time, offset = found.groups()
+    return f"{day} {time} {'UTC' if offset in _UTC else offset}"
 
 
 def label_of(name: str) -> str:
@@ -34,7 +45,7 @@ def in_words(value: object) -> str:
             signs = "; " if any(isinstance(each, Mapping) for each in value) else ", "
             return signs.join(in_words(each) for each in value)
         case _:
-            return str(value)
+            return instant(str(value))
 
 
 def labelled(fields: Mapping[str, object]) -> list[str]:

@@ -13,6 +13,7 @@ from typing import Final
 
 from orchestrator.app.parts import SystemClock
 from orchestrator.cli.findings import Finding, Patient, broken, doubtful, well
+from orchestrator.cli.labels import instant
 from orchestrator.contracts.os_errors import advice_for
 from orchestrator.contracts.records.agents import EndReason
 from orchestrator.core.agents.endings import ended_in_words
@@ -117,7 +118,7 @@ def _in_words(line: Mapping[str, object]) -> tuple[str, str | None]:
     """What an error says, with where it happened; and what to do, where that is known."""
     agent, group, error = line.get("agent"), line.get("group"), line.get("error") or line.get("why")
     where = " of ".join([*([f"agent {agent}"] if agent else []), *([f"group {group}"] if group else [])])
-    at = f" at {line.get('timestamp')}"
+    at = f" at {instant(str(line.get('timestamp')))}"
     if agent and line.get("event") == _AGENT_ENDED and line.get("reason") in list(EndReason):
         code = line.get("exit_code")
         how = "" if code is None else f" Its exit code was {code}."

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from orchestrator.cli.client import ApiClient, not_running
 from orchestrator.cli.home import Home, open_home_to_ask
+from orchestrator.cli.labels import instant
 from orchestrator.cli.place import ask_or_look, open_place
 from orchestrator.commands.decisions import list_proposals
 from orchestrator.contracts.errors import DovecoteError, ErrorCode
@@ -27,7 +28,8 @@ def list_all(home_option: Path | None, *, every: bool, count: int, as_json: bool
     if not shown:
         print("Nothing waits for an answer.")
     for each in shown:
-        until = f"until {each['expiresAt']}" if each["status"] == ProposalStatus.OPEN else each["status"]
+        is_open = each["status"] == ProposalStatus.OPEN
+        until = f"until {instant(each['expiresAt'])}" if is_open else each["status"]
         print(f"{each['number']}  {clean_text(each['group'])} wants to {each['wish']} ({until})")
         for line in clean_text(each["effect"]).split("\n"):
             print(f"    {line}")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from orchestrator.cli.home import open_home_to_ask
+from orchestrator.cli.labels import instant
 from orchestrator.cli.place import ask_or_look
 from orchestrator.cli.table import columns
 from orchestrator.commands.recent import recent_messages, recent_texts, refused_requests
@@ -106,7 +107,7 @@ def show_errors(home_option: Path | None, *, box: str | None, count: int, as_jso
         print("Nothing was refused.")
     for each in found:
         what = f"{each.get('directory') or ''}/{each.get('name') or ''}".strip("/")
-        head = (each.get("refusedAt"), each.get("box"), each.get("code"), what)
+        head = (instant(str(each.get("refusedAt") or "")), each.get("box"), each.get("code"), what)
         times = "" if each.get("count", 1) == 1 else f"  ({each['count']} times within an hour)"
         print("  ".join(clean_name(str(word)) for word in head if word) + times)
         for text in (each.get("message"), each.get("suggestion")):

@@ -110,4 +110,4 @@ def test_settings_of_a_group_are_shown_as_they_are_set_and_instants_as_in_lists(
     shown = {name: value.strip() for name, _, value in (line.partition(" ") for line in lines)}
 
     assert (shown["is_main"], shown["requires_trigger"]) == ("true", "true")
-    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", shown["added_at"])
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", shown["added_at"])

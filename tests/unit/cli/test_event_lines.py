@@ -122,7 +122,7 @@ def test_an_event_is_one_line_that_says_when_who_what_and_why(
 ) -> None:
     line = event_line({**WHEN, **event})
 
-    assert " ".join(line.split()) == f"2026-01-15 10:30:00 {shown}"
+    assert " ".join(line.split()) == f"2026-01-15 10:30:00 UTC {shown}"
 
 
 @pytest.mark.parametrize(

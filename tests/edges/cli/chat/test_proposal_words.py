@@ -73,7 +73,7 @@ def test_with_the_orchestrator_down_what_waits_is_shown_and_nothing_decided(
     refused = [dovecote("proposal", word, "1") for word in ("confirm", "decline")]
     still = json.loads(dovecote("proposal", "list", "--json").stdout)
 
-    assert "1  main wants to send a message to another chat (until 2100-03-01T12:00:00+00:00)" in shown.stdout
+    assert "1  main wants to send a message to another chat (until 2100-03-01 12:00:00 UTC)" in shown.stdout
     assert "> text: hello" in shown.stdout
     assert [each.returncode for each in refused] == [1, 1]
     assert all("No orchestrator runs" in each.stderr for each in refused)

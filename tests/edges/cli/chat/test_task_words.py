@@ -157,7 +157,7 @@ def test_messages_are_shown_with_what_became_of_them(dovecote: Dovecote, serve: 
     message, _ = plain(dovecote("messages", "--chat", "console:main", "--json"))
 
     assert (message["text"], message["status"]) == ("@Assistant echo one", "settled")
-    assert [line.split()[1:] for line in shown.stdout.splitlines()[1:]] == [
+    assert [line.split()[3:] for line in shown.stdout.splitlines()[1:]] == [
         ["answered", "console:main", "Operator", "@Assistant", "echo", "one"],
         ["done", "console:main", "Operator", "/status"],
     ]
@@ -190,7 +190,7 @@ def test_refused_requests_are_shown_with_reason_advice_and_place(
 
     assert found["code"] == "FORBIDDEN"
     assert shown.stdout.splitlines() == [
-        "2096-10-02T07:06:40.000+00:00  main  FORBIDDEN  tasks/1.json",
+        "2096-10-02 07:06:40 UTC  main  FORBIDDEN  tasks/1.json",
         "    The group 'club' is not this agent's own.[31m",
         "    Leave groupFolder out.",
         f"    {home / 'data' / 'ipc' / 'errors' / 'main' / name}",
