@@ -22,9 +22,9 @@ WITH ?=
 bin := .venv/bin
 setup_run := tools/setup.sh run </dev/null
 setup_dev := tools/setup.sh dev </dev/null
-# Tests wait for processes for a part of their time: three at a time use two cores. A file's tests stay
+# Tests wait for processes for a part of their time: four at a time use two cores. A file's tests stay
 # together, and the files keep their order: the quick unit tests come last, so that no core is left alone.
-side_by_side := -n 3 --dist loadfile --no-loadscope-reorder
+side_by_side := -n 4 --dist loadfile --no-loadscope-reorder
 # Hundreds of processes are started, each of which would compile all that it loads.
 pytest := env -u PYTHONDONTWRITEBYTECODE $(bin)/python -m pytest
 
@@ -65,7 +65,7 @@ lint:
 	@$(setup_dev)
 	@$(bin)/ruff check
 	@$(bin)/ruff format --check
-	@$(bin)/mypy
+	@$(bin)/mypy --num-workers 2
 	@$(bin)/lint-imports --no-logo
 
 bench:

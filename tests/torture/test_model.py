@@ -6,7 +6,7 @@ from tests.torture.model import StoreLife
 
 TestStoreLife = StoreLife.TestCase
 TestStoreLife.settings = settings(
-    max_examples=30,
+    max_examples=20,
     stateful_step_count=30,
     deadline=None,
     derandomize=True,

@@ -116,7 +116,7 @@ def test_without_an_orchestrator_trees_agents_and_events_are_read_from_the_store
     assert "failed" in rows[2]
     assert [line.split()[0] for line in listed.splitlines()[1:]] == ["AGENT", ROOT, CHILD]
     assert (shown["id"], shown["lifecycle"], shown["exitCode"]) == (CHILD, "failed", 3)
-    assert [line.split()[3] for line in log.splitlines()] == ["agent.started", "agent.log", "agent.failed"]
+    assert [line.split()[4] for line in log.splitlines()] == ["agent.started", "agent.log", "agent.failed"]
     assert "\x1b" not in log + events + tree
     assert len(events.splitlines()) == 4
 

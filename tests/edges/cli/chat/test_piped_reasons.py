@@ -35,7 +35,7 @@ def test_who_may_not_set_the_assistant_off_is_told_so(dovecote: Dovecote, home: 
     rules.write_text(f'mode = "{mode}"\nsenders = ["console"]\n')
     broken = dovecote("chat", "--chat", "console:garden", stdin="@Gardener echo hi\n")
 
-    assert [line.split()[1] for line in kept[1:2]] == (["context"] if mode == "allowlist" else [])
+    assert [line.split()[3] for line in kept[1:2]] == (["context"] if mode == "allowlist" else [])
     assert ("somebody who may not set it off" in kept[-1]) == (mode == "allowlist")
     assert (unheard.returncode, unheard.stdout) == (1, "")
     assert "console:operator is not among the senders" in unheard.stderr

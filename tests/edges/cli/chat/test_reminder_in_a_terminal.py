@@ -45,7 +45,8 @@ def test_what_was_sent_while_no_chat_was_open_is_shown_once_by_the_next_one(
     second = open_screen()
     again = second.until("you >")
 
-    assert [line.split()[1] for line in sent] == ["CHAT", "console:main", "console:main"]
+    assert sent[0].split()[1] == "CHAT"
+    assert [line.split()[3] for line in sent[1:]] == ["console:main", "console:main"]
     assert sent[-1].endswith("agent  ⏰ water the plants")
     assert piped.stdout == "piped\n"
     assert "While no chat was open:" in shown

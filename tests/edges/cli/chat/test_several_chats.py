@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.edges.cli.chat.conftest import Serve, StartChat, end_of, next_line, say
 from tests.support.eventually import eventually
 
-PAIRS = 10
+PAIRS = 4
 
 
 def statuses(home: Path) -> list[str]:

@@ -122,7 +122,7 @@ def test_every_start_before_a_run_gives_that_run(
     assert next_run(schedule, after=last_moment) == first
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(expressions(), starts())
 def test_without_daylight_saving_cronsim_says_the_same(meant: Expression, start: datetime) -> None:
     ours = next_run(cron(meant, ZoneInfo("UTC")), after=start)
