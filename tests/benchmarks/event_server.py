@@ -12,6 +12,7 @@ import resource
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -31,8 +32,9 @@ from orchestrator.engine.wakeups import TopicWakeups
 from orchestrator.paths import Paths
 from orchestrator.settings.api import ApiSettings
 from orchestrator.settings.tree import Settings
-from orchestrator.store import event_log
+from orchestrator.store import event_log, trees
 from orchestrator.store.database import Database
+from orchestrator.store.transaction import Transaction
 from tests.benchmarks.agent_ready import resident_mib
 
 TREES: Final = 100
@@ -78,6 +80,12 @@ async def _one(happen: Happen, number: int) -> None:
     await happen(TreeId(f"tree-{number % TREES}"), f"{time.monotonic_ns()} {'x' * 60}")
 
 
+def _plant_trees(tx: Transaction, at: datetime) -> None:
+    """Nobody may watch a tree that is not there."""
+    for number in range(TREES):
+        trees.add(tx, TreeId(f"tree-{number}"), AgentId("agent-1"), at=at)
+
+
 @contextlib.asynccontextmanager
 async def _real(home: Path) -> AsyncIterator[Happen]:
     """Store, feed and API as in the product; each event is one transaction."""
@@ -95,6 +103,7 @@ async def _real(home: Path) -> AsyncIterator[Happen]:
         text_limit=lambda _: 4_000,
         control=NoAgents(),
     )
+    await database.run(lambda tx: _plant_trees(tx, clock.now()))
     feed = await EventFeed.open(services)
     server = ApiServer(
         services=services,

@@ -131,6 +131,8 @@ class FrameReader(asyncio.Protocol):
         elif plain["type"] == "gap":
             self._account(plain["treeId"], plain["firstSeq"], plain["lastSeq"])
             self.told_missing += plain["lastSeq"] - plain["firstSeq"] + 1
+        elif "seq" not in plain:
+            raise AssertionError(plain)
         else:
             self._account(plain["treeId"], plain["seq"], plain["seq"])
             self.lags_s.append((now - int(plain["message"].partition(" ")[0])) / 1e9)
