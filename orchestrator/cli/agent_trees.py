@@ -1,4 +1,4 @@
-"""`dovecote agent list|tree|show|logs|stop`: the agents that live, and those that did."""
+"""`dovecote agent list|tree|show|logs|stop`, and what `top` draws: agents that live, and those that did."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Who of those that wait goes next: a bounded number of turns, nobody twice before another once.
+"""Who of those that wait goes next: a bounded number of agents, nobody twice before another once.
 
 One agent a chat; isolated runs of tasks and spawned agents run beside it.
 """

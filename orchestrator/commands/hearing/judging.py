@@ -44,7 +44,7 @@ _SENTENCE: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heard:
-    """What a message is to us. word: the operator word that it is and that its sender may say now.
+    """What a message is to us. word: the word to us that it is and that its sender may say now.
 
     is_trigger: it counts as one of its sender's. is_word: it is a word to us, done or not, and no
     agent's to read.
