@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from orchestrator.cli.labels import instant, without_marks
-from orchestrator.contracts.records.spawns import StopReason
+from orchestrator.contracts.records.spawns import StoppedWith, StopReason
 from orchestrator.contracts.wire.agent_words import stand_of, stopped_in_words
 from orchestrator.core.text_cleaning import clean_name, clean_text
 
@@ -14,6 +14,10 @@ _BREAK: Final = " / "
 _MOST_SAID_CHARS: Final = 100
 _KIND_WIDTH: Final = len("spawn.depth_limit_exceeded")
 """Of the longest there is."""
+_WITH_US: Final = {
+    StoppedWith.ORCHESTRATOR.value: "stopped by Dovecote, or with it",
+    StoppedWith.ORCHESTRATOR_DIED.value: "ended, since Dovecote ended while it ran",
+}
 _ASKED: Final = "who asked: dovecote errors"
 
 _GAPS: Final = {"overflow": "they came faster than they were read", "expired": "they are not kept any more"}
@@ -120,6 +124,11 @@ def _of_stop(event: Plain) -> str:
 
 def _how_stopped(event: Plain, reason: str) -> str:
     """As its record says it; but an event calls the end of Dovecote a cascade too."""
+    if (stopped_with := event.get("stoppedWith")) in _WITH_US:
+        return _WITH_US[str(stopped_with)]
+    if stopped_with is not None:
+        return stopped_in_words(reason)
+    # One that was written before that was kept.
     if reason != StopReason.CASCADE or event.get("terminatedBy"):
         return stopped_in_words(reason)
     if event["type"] == "agent.terminated" and not event.get("parentAgentId"):

@@ -106,7 +106,8 @@ class AgentFailed(Wire):
 class AgentTerminated(Wire):
     """An agent was stopped. reason: `cascade`, `manual`, `timeout` or `orphan_cleanup`.
 
-    terminated_by: the agent that asked for it; None if none did.
+    terminated_by: the agent that asked for it; None if none did. stopped_with: whose end a cascade was:
+    `parent`, `orchestrator` or `orchestrator_died`.
     """
 
     agent_id: AgentId
@@ -115,6 +116,7 @@ class AgentTerminated(Wire):
     parent_agent_id: AgentId | None = None
     reason: str
     terminated_by: AgentId | None = None
+    stopped_with: str | None = None
     type: str = "agent.terminated"
 
 
@@ -206,11 +208,15 @@ class TokenExpired(Wire):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CascadeTerminated(Wire):
-    """An agent was stopped with all below it. terminated_count: how many of them were, itself too."""
+    """An agent was stopped with all below it. terminated_count: how many of them were, itself too.
+
+    stopped_with: as in `AgentTerminated`.
+    """
 
     agent_id: AgentId
     reason: str
     terminated_count: int
+    stopped_with: str | None = None
     type: str = "terminate.cascade"
 
 

@@ -24,7 +24,7 @@ from orchestrator.contracts.events import (
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.agents import Agent, AgentStatus, DeathCause
 from orchestrator.contracts.records.spawns import Restarts, SpawnRecord, SpawnResult
-from orchestrator.core.agents.endings import ended_in_words, stop_reason_of
+from orchestrator.core.agents.endings import ended_in_words, stop_reason_of, stopped_with
 from orchestrator.core.text_cleaning import cap_text, clean_text
 from orchestrator.store import agents, event_log, spawns, task_runs
 from orchestrator.store.group_folders import group_workspace
@@ -198,6 +198,7 @@ def _terminated(agent: Agent, spawn: SpawnRecord | None, cause: DeathCause | Non
         parent_agent_id=agent.parent_agent_id,
         reason=stop_reason_of(agent.status, spawn, cause).value,
         terminated_by=None if spawn is None else spawn.stopped_by,
+        stopped_with=stopped_with(agent.status, spawn, cause),
     )
 
 

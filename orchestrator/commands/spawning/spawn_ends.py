@@ -11,7 +11,7 @@ from orchestrator.contracts.events import CascadeTerminated, OrphanTerminated, T
 from orchestrator.contracts.ids import AgentId, TreeId
 from orchestrator.contracts.records.agents import Agent, AgentStatus, DeathCause
 from orchestrator.contracts.records.spawns import OnParentExit, TreeStatus
-from orchestrator.core.agents.endings import stop_reason_of
+from orchestrator.core.agents.endings import stop_reason_of, stopped_with
 from orchestrator.store import agents, event_log, lineage, spawns, trees
 from orchestrator.store.transaction import Transaction
 
@@ -80,6 +80,7 @@ def _note_cascade(tx: Transaction, agent: Agent, cause: DeathCause | None, *, at
         agent_id=agent.agent_id,
         reason=stop_reason_of(agent.status, spawn, cause).value,
         terminated_count=_count_gone(tx, below),
+        stopped_with=stopped_with(agent.status, spawn, cause),
     )
     event_log.append(tx, agent.tree_id, event, at)
 

@@ -52,6 +52,18 @@ class StopReason(StrEnum):
     ORPHAN_CLEANUP = "orphan_cleanup"
 
 
+class StoppedWith(StrEnum):
+    """With whom an agent of a cascade went.
+
+    parent: who had started it. orchestrator: we, in good order or for reasons of ours. orchestrator died: we
+    died, and it was found so.
+    """
+
+    PARENT = "parent"
+    ORCHESTRATOR = "orchestrator"
+    ORCHESTRATOR_DIED = "orchestrator_died"
+
+
 class TreeStatus(StrEnum):
     """Whether agents may still be started in a tree."""
 

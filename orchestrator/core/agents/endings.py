@@ -3,7 +3,7 @@
 from typing import Final
 
 from orchestrator.contracts.records.agents import AgentStatus, DeathCause, EndReason, ExitStatus, TurnOutcome
-from orchestrator.contracts.records.spawns import SpawnRecord, StopReason
+from orchestrator.contracts.records.spawns import SpawnRecord, StoppedWith, StopReason
 from orchestrator.contracts.wire.agent_words import stopped_in_words
 from orchestrator.contracts.wire.container_io import TurnError
 from orchestrator.core.states.agent import AgentEventKind
@@ -87,3 +87,14 @@ def stop_reason_of(status: AgentStatus, spawn: SpawnRecord | None, cause: DeathC
     if spawn is not None and spawn.stop_reason is not None:
         return spawn.stop_reason
     return StopReason.MANUAL if cause in _BY_PEOPLE else StopReason.CASCADE
+
+
+def stopped_with(
+    status: AgentStatus, spawn: SpawnRecord | None, cause: DeathCause | None
+) -> StoppedWith | None:
+    """With whom it went, if it was stopped by a cascade."""
+    if stop_reason_of(status, spawn, cause) is not StopReason.CASCADE:
+        return None
+    if spawn is not None and spawn.stop_reason is StopReason.CASCADE:
+        return StoppedWith.PARENT
+    return StoppedWith.ORCHESTRATOR_DIED if cause is DeathCause.ORCHESTRATOR else StoppedWith.ORCHESTRATOR

@@ -169,6 +169,7 @@ async def test_who_was_stopped_is_told_with_the_reason_and_by_whom(desk: Desk, r
         **PLACE,
         "reason": reason.value,
         "terminatedBy": "agent-1",
+        **({"stoppedWith": "parent"} if reason is StopReason.CASCADE else {}),
     }
 
 

@@ -234,7 +234,13 @@ async def test_what_died_with_the_orchestrator_is_audited_as_its_end_and_not_as_
     assert (await bench.agent(waiting)).status is AgentStatus.TERMINATED
     logged = await bench.logged(bench.root.tree_id)
     assert [fields for kind, fields in logged if kind == "terminate.cascade"] == [
-        {"type": "terminate.cascade", "agentId": "agent-root", "reason": "cascade", "terminatedCount": 4}
+        {
+            "type": "terminate.cascade",
+            "agentId": "agent-root",
+            "reason": "cascade",
+            "terminatedCount": 4,
+            "stoppedWith": "orchestrator_died",
+        }
     ]
     assert {fields["reason"] for kind, fields in logged if kind == "agent.terminated"} == {"cascade"}
 

@@ -62,6 +62,24 @@ WHEN = {"timestamp": "2026-01-15T10:30:00.123Z"}
             },
             "a-1 agent.terminated stopped with what had started it",
         ),
+        *(
+            (
+                {
+                    "type": kind,
+                    "agentId": "a-1",
+                    "reason": "cascade",
+                    "terminatedCount": 1,
+                    "stoppedWith": whose,
+                },
+                f"a-1 {kind} {words}",
+            )
+            for kind in ("agent.terminated", "terminate.cascade")
+            for whose, words in (
+                ("parent", "stopped with what had started it"),
+                ("orchestrator", "stopped by Dovecote, or with it"),
+                ("orchestrator_died", "ended, since Dovecote ended while it ran"),
+            )
+        ),
         (
             {"type": "spawn.depth_limit_exceeded", "depth": 2, "maxDepth": 2, "treeId": "t-1"},
             "t-1 spawn.depth_limit_exceeded refused: its parent is at depth 2, and 2 is the deepest",

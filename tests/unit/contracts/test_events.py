@@ -75,9 +75,9 @@ LIFE: list[tuple[LifeEvent, str, Mapping[str, Any]]] = [
         {"exitCode": INT, "error": STR, "output": STR},
     ),
     (
-        AgentTerminated(**PLACE, reason="cascade", terminated_by=PARENT),
+        AgentTerminated(**PLACE, reason="cascade", terminated_by=PARENT, stopped_with="parent"),
         "agent.terminated",
-        {"reason": STR, "terminatedBy": STR},
+        {"reason": STR, "terminatedBy": STR, "stoppedWith": STR},
     ),
 ]
 AUDIT: list[tuple[AuditEvent, str, Mapping[str, Any]]] = [
@@ -119,9 +119,9 @@ AUDIT: list[tuple[AuditEvent, str, Mapping[str, Any]]] = [
         {"agentId": STR, "expiredAt": INT},
     ),
     (
-        CascadeTerminated(agent_id=ID, reason="manual", terminated_count=3),
+        CascadeTerminated(agent_id=ID, reason="cascade", terminated_count=3, stopped_with="orchestrator"),
         "terminate.cascade",
-        {"agentId": STR, "reason": STR, "terminatedCount": INT},
+        {"agentId": STR, "reason": STR, "terminatedCount": INT, "stoppedWith": STR},
     ),
     (
         OrphanTerminated(agent_id=ID, parent_agent_id=PARENT, reason="parent_terminated"),
