@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -57,13 +57,15 @@ def show_events(home_option: Path | None, wanted: Wanted, *, follow: bool, as_js
         asyncio.run(_print(pages, as_json=as_json))
 
 
-async def _print(pages: AsyncIterator[Sequence[Plain]], *, as_json: bool) -> None:
-    async for page in pages:
-        for event in page:
-            put(json.dumps(event, ensure_ascii=False) if as_json else event_line(event))
+async def _print(pages: AsyncGenerator[Sequence[Plain]], *, as_json: bool) -> None:
+    # Closed here when nobody reads any longer: it would be found half-way at the end of the loop.
+    async with contextlib.aclosing(pages):
+        async for page in pages:
+            for event in page:
+                put(json.dumps(event, ensure_ascii=False) if as_json else event_line(event))
 
 
-async def _once(home: Home, wanted: Wanted) -> AsyncIterator[Sequence[Plain]]:
+async def _once(home: Home, wanted: Wanted) -> AsyncGenerator[Sequence[Plain]]:
     async with open_place(home) as place:
         match place:
             case ApiClient():
@@ -74,7 +76,7 @@ async def _once(home: Home, wanted: Wanted) -> AsyncIterator[Sequence[Plain]]:
                 yield ()
 
 
-async def _follow(home: Home, wanted: Wanted) -> AsyncIterator[Sequence[Plain]]:
+async def _follow(home: Home, wanted: Wanted) -> AsyncGenerator[Sequence[Plain]]:
     async with open_place(home) as place:
         if not isinstance(place, ApiClient):
             raise not_running(home.paths)

@@ -219,3 +219,28 @@ def wait_for_event(home: Path, event: str, *, within_s: float = 30) -> None:
     while event not in [line["event"] for line in events(home)]:
         assert time.monotonic() < deadline, f"{event} was not logged"
         time.sleep(0.02)
+
+
+def test_who_stops_reading_followed_events_is_told_in_one_line(
+    home: Path, environment: dict[str, str], dovecote: Dovecote, serve: Serve
+) -> None:
+    serve()
+    assert dovecote("chat", stdin="@Assistant echo one\n").returncode == 0
+    with subprocess.Popen(
+        [sys.executable, "-m", "orchestrator", "events", "--follow"],
+        cwd=home,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as follower:
+        assert follower.stdout is not None
+        assert follower.stderr is not None
+        first = follower.stdout.readline()
+
+        follower.stdout.close()
+        dovecote("chat", stdin="@Assistant echo two\n")
+        said = follower.stderr.read()
+
+    assert "agent.started" in first
+    assert (follower.returncode, said) == (1, "Error: Nobody reads the output any longer.\n")
