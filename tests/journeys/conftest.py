@@ -1,8 +1,6 @@
 """A home of its own for each test; nothing of it may be left when the test is over."""
 
-import contextlib
 import gc
-import os
 from collections.abc import AsyncIterator, Iterator
 from functools import partial
 from pathlib import Path
@@ -13,6 +11,7 @@ from orchestrator.runners.docker_engine import Engine
 from orchestrator.runners.docker_handle import remove_container
 from tests.agreement.runners.conftest import agent_image as agent_image
 from tests.agreement.runners.conftest import lacking
+from tests.support.descriptors import open_descriptors
 from tests.support.eventually import eventually
 from tests.support.home_on_disk import HomeOnDisk
 from tests.support.orchestrator_process import OrchestratorProcess
@@ -23,16 +22,6 @@ def open_path(tmp_path: Path) -> Path:
     """A directory of this test that agents with a user of their own can pass through."""
     tmp_path.chmod(0o711)
     return tmp_path
-
-
-def open_descriptors() -> set[str]:
-    """What this process holds open, by number and name."""
-    found: set[str] = set()
-    for number in os.listdir("/proc/self/fd"):
-        with contextlib.suppress(OSError):
-            found.add(f"{number}: {os.readlink(f'/proc/self/fd/{number}')}")
-    # A thread may import something just now.
-    return {each for each in found if not each.endswith(".py") and "/__pycache__/" not in each}
 
 
 @pytest.fixture

@@ -74,6 +74,7 @@ async def test_a_helper_that_died_with_the_orchestrator_is_told_of_and_shown_as_
     await orchestrator.start()
     home.ask("spawn count to 3000")
     await running(home, "count to 3000")
+    await home.quiet()  # a turn that is cut would be run again, and ask for its helper once more
     await orchestrator.kill()
 
     await orchestrator.start()

@@ -214,6 +214,7 @@ async def test_a_chat_is_told_which_helpers_died_with_the_orchestrator(
     await home.said("ok")
     await ended(home, "quick")
     await running(home, "dig")
+    await home.quiet()  # a turn that is cut would be run again, and ask for its helpers once more
     await orchestrator.kill()
     await orchestrator.start()
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import os
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ from orchestrator.contracts.ids import BoxName
 from orchestrator.ipc.hints import BoxDirectory, Hints
 from orchestrator.ipc.inotify_hints import InotifyHints
 from orchestrator.ipc.watchfiles_hints import WatchfilesHints
+from tests.support.descriptors import open_descriptors
 from tests.support.eventually import eventually
 
 
@@ -172,7 +172,7 @@ async def test_no_descriptor_is_left_when_it_is_closed(
 ) -> None:
     path = tmp_path / "box"
     place = _place(path)
-    before = len(os.listdir("/proc/self/fd"))
+    before = len(open_descriptors())
 
     for _ in range(3):
         hints = make_hints()
@@ -180,7 +180,7 @@ async def test_no_descriptor_is_left_when_it_is_closed(
         async with _hearing(hints) as heard:
             await _told(heard, place, path)
 
-    await eventually(lambda: len(os.listdir("/proc/self/fd")) <= before)
+    await eventually(lambda: len(open_descriptors()) <= before, what=open_descriptors)
 
 
 async def test_after_more_events_than_the_kernel_keeps_everything_is_to_be_looked_at(tmp_path: Path) -> None:

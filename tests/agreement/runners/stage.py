@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -127,14 +127,6 @@ async def read_line(chunks: AsyncIterator[bytes]) -> bytes:
         if b"\n" in found:
             break
     return found
-
-
-async def eventually(holds: Callable[[], bool], *, within_s: float = 40.0) -> None:
-    """Wait until a condition holds; fails when it does not in time."""
-    async with asyncio.timeout(within_s):
-        # A condition of other processes: no event of ours tells when it holds.
-        while not holds():  # noqa: ASYNC110 - nothing sets an Event for it
-            await asyncio.sleep(0.01)
 
 
 def is_seen_from_here(container_id: str) -> bool:

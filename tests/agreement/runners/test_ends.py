@@ -14,7 +14,9 @@ from orchestrator.contracts.ids import AgentId, new_id
 from orchestrator.runners.catalog import DescribedRunner
 from tests.agreement.runners.conftest import WALLED
 from tests.agreement.runners.leaver import AGENT
-from tests.agreement.runners.stage import Stage, eventually, open_runner, read_line, run
+from tests.agreement.runners.stage import Stage, open_runner, read_line, run
+from tests.support.descriptors import open_descriptors
+from tests.support.eventually import eventually
 
 ROOT = Path(__file__).resolve().parents[3]
 READS = "import sys; sys.stdin.read()"
@@ -219,13 +221,13 @@ async def test_a_cancelled_start_leaves_nothing(
 async def test_twenty_starts_leave_no_descriptor_open(runner: DescribedRunner, stage: Stage) -> None:
     for _ in range(8):  # until the engine's connections that are kept for later have settled
         await run(runner, stage.plan(READS))
-    before = len(os.listdir("/proc/self/fd"))
+    before = len(open_descriptors())
 
     for _ in range(20):
         await run(runner, stage.plan(READS))
 
     # A closed transport gives its descriptor back in the loop's next round.
-    await eventually(lambda: len(os.listdir("/proc/self/fd")) <= before)
+    await eventually(lambda: len(open_descriptors()) <= before, what=open_descriptors)
 
 
 async def test_e2_e3_what_a_killed_orchestrator_left_is_dead_after_the_sweep(

@@ -11,7 +11,8 @@ import pytest
 
 from orchestrator.contracts.errors import StartFailed
 from orchestrator.runners.catalog import DescribedRunner
-from tests.agreement.runners.stage import Stage, collect, eventually, read_line, run, run_to_end
+from tests.agreement.runners.stage import Stage, collect, read_line, run, run_to_end
+from tests.support.eventually import eventually
 
 MIB: Final = 1024**2
 

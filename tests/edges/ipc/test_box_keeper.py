@@ -21,6 +21,7 @@ from orchestrator.ipc.quarantine import MAX_ENTRIES, Evidence, Quarantine
 from orchestrator.store.safe_dir import SafeDir
 from orchestrator.store.unsafe import Vanished
 from tests.edges.ipc.conftest import RealClock, World, mount_small_disk, running, unmount, world_at
+from tests.support.descriptors import open_paths
 from tests.support.eventually import eventually
 
 FAMILY = BoxName("family")
@@ -276,7 +277,8 @@ async def test_many_boxes_opened_and_removed_leave_no_descriptor_and_no_thread_b
     async with running(world):
         await world.agent("family")
         await world.keeper.remove(FAMILY)
-        before = len(os.listdir("/proc/self/fd"))
+        # Of the boxes alone: the store's readers open their files when each is first needed, and keep them.
+        before = open_paths(world.home / "data" / "ipc")
         for _ in range(10):
             agent = await world.agent("family")
             agent.say("1.json", "x")
@@ -284,7 +286,10 @@ async def test_many_boxes_opened_and_removed_leave_no_descriptor_and_no_thread_b
             await world.keeper.remove(FAMILY)
 
         # A thread that looks after boxes may hold one open for a moment.
-        await eventually(lambda: len(os.listdir("/proc/self/fd")) <= before)
+        await eventually(
+            lambda: open_paths(world.home / "data" / "ipc") == before,
+            what=lambda: open_paths(world.home / "data" / "ipc"),
+        )
     assert len(await world.texts()) == 10
 
 

@@ -18,7 +18,9 @@ from orchestrator.runners import host_system
 from orchestrator.runners.bubblewrap_runner import BubblewrapRunner
 from orchestrator.runners.memory_watch import MemoryWatch
 from tests.agreement.runners.conftest import lacking
-from tests.agreement.runners.stage import Stage, eventually, read_line, run
+from tests.agreement.runners.stage import Stage, read_line, run
+from tests.support.descriptors import open_descriptors
+from tests.support.eventually import eventually
 
 pytestmark = pytest.mark.bubblewrap
 ROOT = Path(__file__).resolve().parents[3]
@@ -54,7 +56,7 @@ async def test_a_start_cut_short_at_any_moment_leaves_no_descriptor(
     runner: BubblewrapRunner, stage: Stage
 ) -> None:
     await run(runner, stage.plan("pass"))  # the user namespace that it makes is kept
-    before = len(os.listdir("/proc/self/fd"))
+    before = len(open_descriptors())
 
     for each in range(60):
         with suppress(TimeoutError):
@@ -63,7 +65,7 @@ async def test_a_start_cut_short_at_any_moment_leaves_no_descriptor(
             await handle.close()
 
     # A pipe that was left to the garbage collector is a warning, and so fails this test.
-    await eventually(lambda: len(os.listdir("/proc/self/fd")) <= before)
+    await eventually(lambda: len(open_descriptors()) <= before, what=open_descriptors)
 
 
 async def test_a_bwrap_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from orchestrator.runners import procfs
 from orchestrator.runners.process_handle import keys_in
 from orchestrator.runners.process_runner import ProcessRunner, host_path
 from tests.agreement.runners.leaver import AGENT
-from tests.agreement.runners.stage import Stage, eventually, read_line, run
+from tests.agreement.runners.stage import Stage, read_line, run
+from tests.support.eventually import eventually
 
 
 @pytest.fixture

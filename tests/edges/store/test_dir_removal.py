@@ -10,6 +10,7 @@ import pytest
 from orchestrator.store.dir_removal import remove_dir
 from orchestrator.store.safe_dir import SafeDir
 from tests.edges.ipc.conftest import mount_small_disk, unmount
+from tests.support.descriptors import open_descriptors
 
 
 def _remove_all(path: Path, *, max_entries: int = 500) -> tuple[int, tuple[str, ...]]:
@@ -57,13 +58,13 @@ def test_a_mixed_tree_goes_and_what_its_links_point_to_stays(tmp_path: Path) -> 
 
 def test_two_thousand_directories_in_a_row_go_with_few_descriptors(tmp_path: Path) -> None:
     _nest(tmp_path, 2_000)
-    open_before = len(os.listdir("/proc/self/fd"))
+    open_before = open_descriptors()
 
     _, left = _remove_all(tmp_path)
 
     assert left == ()
     assert list(tmp_path.iterdir()) == []
-    assert len(os.listdir("/proc/self/fd")) <= open_before
+    assert open_descriptors() <= open_before
 
 
 def test_two_thousand_directories_side_by_side_go_in_slices(tmp_path: Path) -> None:

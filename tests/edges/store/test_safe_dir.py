@@ -29,6 +29,7 @@ from orchestrator.store.unsafe import (
 from tests.edges.store.ground import ground as ground
 from tests.edges.store.ground import outside as outside
 from tests.edges.store.ground import safe as safe
+from tests.support.descriptors import open_descriptors
 
 LIMIT = 1_000
 
@@ -325,7 +326,7 @@ def test_no_descriptor_is_leaked_by_refusals(ground: Path, outside: Path, safe: 
     (ground / "link").symlink_to(outside)
     os.mkfifo(ground / "pipe")
     (ground / "dir").mkdir()
-    before = len(os.listdir("/proc/self/fd"))
+    before = open_descriptors()
 
     for _ in range(50):
         for name in ("link", "pipe", "dir", "nothing"):
@@ -337,4 +338,4 @@ def test_no_descriptor_is_leaked_by_refusals(ground: Path, outside: Path, safe: 
             safe.child("link")
         safe.names(1)
 
-    assert len(os.listdir("/proc/self/fd")) <= before
+    assert open_descriptors() <= before
