@@ -6,8 +6,9 @@ from datetime import datetime
 from typing import Final
 
 from orchestrator.commands.chat_views import ChatView, chat_position, chat_view, group_of_chat
-from orchestrator.commands.hearing.judging import may_set_off
+from orchestrator.commands.hearing.judging import is_operator_in, may_set_off
 from orchestrator.commands.hearing.sender_rules import look_at_rules
+from orchestrator.commands.saying.word_answers import REFUSED
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import Jid, MessageId
 from orchestrator.contracts.records.groups import TriggerPosition
@@ -34,13 +35,15 @@ class SentFile:
 class SentText:
     """One text of the assistant, or one file, whose caption the text is.
 
-    is_notice: Dovecote's own sentence, not the agent's. reply_to: id of the message that it quotes.
+    is_notice: Dovecote's own sentence, not the agent's. is_refusal: it says why a word was not done.
+    reply_to: id of the message that it quotes.
     """
 
     id: int
     text: str
     created_at: datetime
     is_notice: bool
+    is_refusal: bool = False
     reply_to: MessageId | None = None
     file: SentFile | None = None
 
@@ -79,7 +82,8 @@ class ChatStart:
     """Where a chat stands, and how the assistant is addressed in it.
 
     requires_trigger: what does not match the trigger is not for the assistant. is_heard: whether who writes
-    at the terminal may set it off, by the rules of the group. rules_trouble: what is wrong with their file.
+    at the terminal may set it off, by the rules of the group. is_operator: whether all words are his to say.
+    rules_trouble: what is wrong with the file of the rules.
     """
 
     last_id: int
@@ -89,6 +93,7 @@ class ChatStart:
     trigger_position: TriggerPosition
     requires_trigger: bool
     is_heard: bool = True
+    is_operator: bool = True
     rules_trouble: str | None = None
 
 
@@ -151,6 +156,7 @@ async def chat_start(services: Services, door: ConsoleDoor, chat: Jid) -> ChatSt
         trigger_position=group.trigger_position,
         requires_trigger=group.requires_trigger and not group.is_main,
         is_heard=await may_set_off(services, group, door.sender),
+        is_operator=await is_operator_in(services, group, door.sender),
         rules_trouble=(await look_at_rules(services, chat)).trouble,
     )
 
@@ -203,6 +209,7 @@ def _news(paths: Paths, view: ChatView, place: ChatPlace, *, is_typing: bool) ->
                 text=item.text,
                 created_at=item.created_at,
                 is_notice=item.source is TextSource.NOTICE,
+                is_refusal=item.source is TextSource.NOTICE and item.source_key.startswith(REFUSED),
                 reply_to=item.reply_to,
                 file=None if item.file is None else _sent_file(paths, item.id, item.file),
             )

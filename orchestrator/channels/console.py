@@ -10,12 +10,11 @@ from typing import Final
 
 from orchestrator.channels.base import BaseChannel
 from orchestrator.contracts.errors import InvalidRequest
-from orchestrator.contracts.ids import Jid, MessageId, new_id
+from orchestrator.contracts.ids import AT_TERMINAL, Jid, MessageId, new_id
 from orchestrator.contracts.records.messages import InboundMessage, OutboundMessage, Receipt, ReceivedFile
 from orchestrator.contracts.seams import Clock, SendUnavailable, Topic, Wakeups
 
 PREFIX: Final = "console:"
-OPERATOR: Final = Jid("console:operator")
 
 
 class ConsoleChannel(BaseChannel):
@@ -38,7 +37,7 @@ class ConsoleChannel(BaseChannel):
     @property
     def sender(self) -> Jid:
         """As whom everybody at the terminal writes."""
-        return OPERATOR
+        return AT_TERMINAL
 
     def owns(self, jid: Jid) -> bool:
         """Whether `jid` is a console chat."""
@@ -91,7 +90,7 @@ class ConsoleChannel(BaseChannel):
         message = InboundMessage(
             chat_jid=chat,
             message_id=message_id or MessageId(new_id("msg")),
-            sender_jid=OPERATOR,
+            sender_jid=AT_TERMINAL,
             sender_name=sender_name or "Operator",
             text=text,
             sent_at=self._clock.now(),

@@ -24,11 +24,6 @@ from orchestrator.store.groups import ALL, of_row
 from orchestrator.store.secret_values import SecretKeeper
 
 _MAX_CHARS = 300
-_RUNS_BY_OLDER = Trouble(
-    what="The agent that runs now was started before the last change, and answers by what was said then.",
-    mend="Write /new in its chat to end it; else it ends when the chat has been silent for a while.",
-    is_fatal=False,
-)
 _SEEN_BY_AGENTS = ("/workspace/", f"{HOME_TARGET}/")
 
 
@@ -61,13 +56,24 @@ def with_older_agents(patient: Patient, views: Sequence[DefinitionView]) -> list
     if not is_made(patient.paths.database):
         return list(views)
     with closing(open_store(patient)) as connection:
-        started = {str(folder): int(started_ms) for folder, started_ms in connection.execute(LIVE_SESSIONS)}
-    return [
-        replace(view, troubles=(*view.troubles, _RUNS_BY_OLDER))
-        if started.get(view.group, math.inf) < _changed_ms(patient, view.group)
-        else view
-        for view in views
-    ]
+        lives = {
+            str(folder): (int(since), str(agent))
+            for folder, since, agent in connection.execute(LIVE_SESSIONS)
+        }
+    return [_with_older_agent(patient, view, *lives.get(view.group, (math.inf, ""))) for view in views]
+
+
+def _with_older_agent(
+    patient: Patient, view: DefinitionView, started_ms: float, agent: str
+) -> DefinitionView:
+    if started_ms >= _changed_ms(patient, view.group):
+        return view
+    older = Trouble(
+        what="The agent that runs now was started before the last change, and answers by what was said then.",
+        mend=f"To end it: dovecote agent stop {agent}",
+        is_fatal=False,
+    )
+    return replace(view, troubles=(*view.troubles, older))
 
 
 def _changed_ms(patient: Patient, group: str) -> float:

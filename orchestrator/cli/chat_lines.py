@@ -29,14 +29,16 @@ _HOLD_S: Final = 15.0
 _QUOTED_CHARS: Final = 40
 _HELD: Final = {
     "start": "No agent can be started at the moment.",
-    "setup": "The agent can't be started as it is set up: see dovecote doctor.",
-    "program": "The agent's program is not there, can't be run or ended at once: see dovecote doctor.",
-    "refused": "The model service refuses the credential or the model: see dovecote doctor.",
-    "budget": "The budget is used up: see dovecote usage.",
+    "setup": "The agent can't be started as it is set up.",
+    "program": "The agent's program is not there, can't be run or ended at once.",
+    "refused": "The model service refuses the credential or the model.",
+    "budget": "The budget is used up.",
     "provider": "The model service does not answer at the moment.",
     "disk": "The disk is too full to start an agent.",
-    "files": "The agent's files take more room than they may: see dovecote doctor.",
+    "files": "The agent's files take more room than they may.",
 }
+_LOOK: Final = {"setup": "dovecote agent check", "budget": "dovecote usage"}
+_LOOK_ELSE: Final = "dovecote doctor"
 _ENDED: Final = {"partial": "broke off half-way", "failed": "could not be finished"}
 
 
@@ -56,6 +58,7 @@ class LineChat:
         self._said: dict[MessageId, _Line] = {}
         self._unaddressed: set[MessageId] = set()
         self._passed_over: set[MessageId] = set()
+        self._refusals: list[str] = []
         self._undelivered = 0
         self._held_since: float | None = None
         self._was_told = False
@@ -72,6 +75,7 @@ class LineChat:
             news = await self._show_until_quiet(start, all_said)
             saying.cancel()
         self._check_delivered(news)
+        self._check_words()
         self._check_bounds(start, news)
         self._check_addressed(start)
 
@@ -85,6 +89,8 @@ class LineChat:
             if word in (Word.HELP, Word.UNKNOWN):
                 await self._all_answered()
                 self._show(help_text(start) if word is Word.HELP else unknown_word(text))
+                if word is Word.UNKNOWN:
+                    self._refusals.append(unknown_word(text))
             elif text.strip():
                 message_id = MessageId(new_id("msg"))
                 self._said[message_id] = _Line(number=number, text=text.strip())
@@ -108,6 +114,8 @@ class LineChat:
             news = await self._link.news(place, wait_s=_LOOK_S if is_near else _WAIT_S)
             for text in news.texts:
                 self._was_told = self._was_told or text.is_notice
+                if text.is_refusal:
+                    self._refusals.append(text.text)
                 self._show("\n".join(shown_lines(text)))
             if news.texts:
                 await asyncio.to_thread(self._seen.note, place.last_id, news.last_id)
@@ -133,7 +141,7 @@ class LineChat:
             why = _HELD.get(news.held_by[0], f"Messages wait for: {news.held_by[0]}.")
             raise DovecoteError(
                 f"{why} The messages are kept; they are answered when Dovecote runs and this is over.",
-                suggestion="Look for the cause: dovecote doctor",
+                suggestion=f"Look for the cause: {_LOOK.get(news.held_by[0], _LOOK_ELSE)}",
             )
 
     def _check_delivered(self, news: ChatNews) -> None:
@@ -150,6 +158,12 @@ class LineChat:
                 f"{self._undelivered} of the answers could not be delivered.",
                 suggestion="The log in data/logs says why.",
             )
+
+    def _check_words(self) -> None:
+        if self._refusals:
+            others = len(self._refusals) - 1
+            more = f"\nNor {'was' if others == 1 else 'were'} {others} more." if others else ""
+            raise Forbidden(f"A word was not done. {clean_text(self._refusals[0])}{more}")
 
     def _check_bounds(self, start: ChatStart, news: ChatNews) -> None:
         over = [each for each in self._said if each in self._passed_over - self._unaddressed]

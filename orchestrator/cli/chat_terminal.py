@@ -93,6 +93,8 @@ class TerminalChat:
                     _dim(screen, clean_text(unknown_word(line)))
                 case Word.MESSAGE if line.strip():
                     await self._say(line)
+                    if (why := _why_silent(start, line)) is not None:
+                        _dim(screen, clean_text(why))
 
     async def _say(self, line: str) -> None:
         message_id = MessageId(new_id("msg"))
@@ -161,6 +163,13 @@ class TerminalChat:
 
     def _status_line(self) -> str:
         return f" {self._assistant_name} is typing…" if self._is_typing else " /help · /quit"
+
+
+def _why_silent(start: ChatStart, line: str) -> str | None:
+    """Why the assistant won't answer what was written; None if it may."""
+    if not start.is_heard:
+        return why_not_heard(start)
+    return None if is_addressed(start, line) else how_to_address(start)
 
 
 def in_lines(body: str) -> Markdown:

@@ -9,6 +9,21 @@ from orchestrator.cli.addressing import how_to_address
 from orchestrator.core.chat.slash_words import SLASH_WORDS
 
 _WORD: Final = re.compile(r"/[A-Za-z]+")
+_LEAVING: Final = "/help shows this; /quit, /exit or Ctrl-D leaves."
+_OF_OPERATORS: Final = (
+    "/status shows how things stand; /tasks lists what is planned.\n"
+    "/new begins a new conversation.\n"
+    "/stop stops what the assistant does; /retry runs again what went wrong.\n"
+    "/answer answers what the assistant asks; /yes and /no decide what it proposes, "
+    "in the main chat."
+)
+_OF_OTHERS: Final = (
+    "/stop stops what you asked the assistant to do; /retry runs again what went wrong for you.\n"
+    "/answer answers what the assistant asks you.\n"
+    "/status, /tasks and /new are for operators. To be one in this chat, have this under [assistant] in "
+    "dovecote.toml, and start Dovecote anew:\n"
+    'operators = ["console:operator"]'
+)
 
 
 class Word(Enum):
@@ -41,11 +56,4 @@ def help_text(start: ChatStart) -> str:
     """What `/help` shows."""
     address = how_to_address(start)
     everything = "Everything else goes to the assistant." if address is None else address
-    return (
-        "/help shows this; /quit, /exit or Ctrl-D leaves.\n"
-        "/status shows how things stand; /tasks lists what is planned.\n"
-        "/new begins a new conversation.\n"
-        "/stop stops what the assistant does; /retry runs again what went wrong.\n"
-        "/answer answers what the assistant asks; /yes and /no decide what it proposes.\n"
-        f"{everything}"
-    )
+    return f"{_LEAVING}\n{_OF_OPERATORS if start.is_operator else _OF_OTHERS}\n{everything}"

@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import shlex
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +21,8 @@ from orchestrator.cli.taking_over import is_left_to_us
 from orchestrator.contracts.errors import DovecoteError, ErrorCode
 
 _log = structlog.get_logger(__name__)
+_READY: Final = "Dovecote is ready. Talk to it in another terminal: {chat} · Ctrl-C here stops it."
+_STOPPING: Final = "Stopping: what runs may end within {grace_s:g} s. Ctrl-C again stops it at once."
 # Another chat may be quicker at a home that was left.
 _TRIES: Final = 3
 
@@ -38,7 +42,7 @@ def run_serve(home_option: Path | None) -> int:
     with logs:
         for warning in home.warnings:
             _log.warning("settings.odd", why=warning)
-        fault = fault_of(lambda: asyncio.run(_serve(home)))
+        fault = fault_of(lambda: asyncio.run(_serve(home, chat=_how_to_chat(home_option))))
     if fault is not None:
         raise fault
     return 0
@@ -49,14 +53,26 @@ def _tell(sentence: str) -> None:
     print(sentence, flush=True)
 
 
-async def _serve(home: Home) -> None:
+def _how_to_chat(home_option: Path | None) -> str:
+    return "dovecote chat" if home_option is None else f"dovecote chat --home {shlex.quote(str(home_option))}"
+
+
+def _tell_at_terminal(sentence: str) -> None:
+    """Beside log lines that people see scroll by; whoever reads a pipe has those."""
+    if sys.stdout.isatty():
+        _tell(sentence)
+
+
+async def _serve(home: Home, *, chat: str) -> None:
     stop = asyncio.Event()
     ask_on_signals(lambda _: stop.set())
     async with contextlib.AsyncExitStack() as stack:
         app = await _open(stack, home, stop)
         leave_loaded_alone()
         _log.info("dovecote.ready", home=str(home.paths.home), runner=app.runner_line)
+        _tell_at_terminal(_READY.format(chat=chat))
         await stop.wait()
+        _tell_at_terminal(_STOPPING.format(grace_s=home.settings.shutdown_grace_s))
         _log.info("dovecote.stopping", grace_s=home.settings.shutdown_grace_s)
     _log.info("dovecote.stopped")
 

@@ -31,6 +31,8 @@ CHAT_ID: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*:[^\s:]{1,200}|[^\s@:]{1,200
 """A network of ours and a name, such as `console:main`, or `local@server` as WhatsApp has them."""
 MAX_NETWORK_ID_BYTES: Final = 256
 _NEVER_IN_NETWORK_IDS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+AT_TERMINAL: Final = Jid("console:operator")
+"""As whom everybody at the terminal writes."""
 _OWN: Final = "@"
 _ID_ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 

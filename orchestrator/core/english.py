@@ -57,7 +57,21 @@ ENGLISH: Final[Mapping[Say, str]] = {
     Say.NOTHING_TO_STOP: "Nothing is running here.",
     Say.NOTHING_TO_RETRY: "There is nothing to run again.",
     Say.RETRYING: "Trying again …",
-    Say.NOT_ALLOWED: "Sorry, you may not do that here.",
+    Say.ONLY_OPERATORS: (
+        "Only operators of the assistant may say /{word} here. /help shows what everybody may say."
+    ),
+    Say.ONLY_OPERATORS_AT_TERMINAL: (
+        "Only operators may say /{word}, and in this chat you are none. To be one here, have this under "
+        "[assistant] in dovecote.toml, and start Dovecote anew:\n"
+        'operators = ["console:operator"]\n'
+        "/help shows what you may say without."
+    ),
+    Say.ONLY_IN_MAIN_CHAT: "/{word} is said in the main chat, where the question stands.",
+    Say.NOT_YOURS_TO_STOP: "Only who asked for what is being done now, or an operator, may stop it.",
+    Say.NOT_YOURS_TO_ANSWER: (
+        "Only who asked for what the question is about, or an operator, may answer it."
+    ),
+    Say.NO_GROUP_HERE: "The assistant is not registered in this chat any more, so there is nothing to do.",
     Say.WORD_FAILED: "Sorry, that went wrong. Whoever looks after the assistant finds the reason in its log.",
     Say.TASK_MISSED: "“{title}” was due while I was not running, too long ago to make up for.",
     Say.TASK_INTERRUPTED: "“{title}” was interrupted half-way. What it has done so far stands.",
@@ -130,8 +144,8 @@ ENGLISH: Final[Mapping[Say, str]] = {
         "on by itself then."
     ),
     Say.OPERATOR_NOT_SET_UP: (
-        "The assistant of the group {group} can't be started. {why} What is written meanwhile is kept, and "
-        "it goes on by itself then."
+        "The assistant of the group {group} can't be started.\n{why}\n"
+        "What is written there is kept, and answered by itself when that is mended."
     ),
     Say.OPERATOR_BOX: "The assistant of “{group}” was stopped. {why}",
     Say.OPERATOR_DISK_LOW: (

@@ -79,7 +79,7 @@ class AgentRun:
     async def run(self) -> None:
         """Claim what waits, start, work, end. Raises nothing but cancellation and faults of ours."""
         if self._adopted is not None:
-            await self._go_on(self._adopted)
+            await self._take_over(self._adopted)
             return
         turn_id = TurnId(new_id("turn"))
         try:
@@ -102,8 +102,8 @@ class AgentRun:
             self.state.phase = Phase.OVER
             await finish(self._end(exit_status), within_s=_BURIAL_WITHIN_S, what="burial of an agent")
 
-    async def _go_on(self, adopted: Adopted) -> None:
-        """Take an agent over; what it said before is read again, and passed over."""
+    async def _take_over(self, adopted: Adopted) -> None:
+        """Go on with an agent that outlived who started it; what it said before is passed over."""
         state, exit_status = self.state, None
         state.handle, state.has_taken_input = adopted.handle, True
         try:

@@ -45,7 +45,7 @@ class GroupQueue:
         for key in decision.close:
             self._close(self._agents.by_key[key], f"close {key}")
         for key in decision.feed:
-            self._go_on(self._agents.by_key[key], works[key])
+            self._feed_or_send_home(self._agents.by_key[key], works[key])
         if not decision.start:
             return
         if await self._floor.allows_start():
@@ -54,8 +54,9 @@ class GroupQueue:
         else:
             await self._tell_no_room([works[key].group.jid for key in decision.start])
 
-    def _go_on(self, run: AgentRun, work: WaitingWork) -> None:
-        """What waits for a box in which an agent lives: messages are fed, a task sends an idle one home."""
+    def _feed_or_send_home(self, run: AgentRun, work: WaitingWork) -> None:
+        """Where an agent lives in the box that work waits for: messages are fed to it; for a task it is sent
+        home once it is idle, since that gets an agent of its own."""
         if work.spawned is not None:
             return  # it runs already
         if work.task is None:

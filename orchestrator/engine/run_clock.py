@@ -94,7 +94,7 @@ class RunClock:
     def wait_ended(self, now: float) -> None:
         """It waits for no person any more."""
         self._asks_since = None
-        self._go_on(now)
+        self._run_on(now)
 
     def set_awaits_agent(self, now: float, *, awaits: bool) -> None:
         """The turn waits for another agent, or does so no more."""
@@ -102,7 +102,7 @@ class RunClock:
         if self._awaits_agent:
             self._stand_still(now)
         else:
-            self._go_on(now)
+            self._run_on(now)
 
     def set_children(self, now: float, *, live: bool) -> None:
         """Agents that it started live, or none does any more: idleness stands still meanwhile."""
@@ -118,8 +118,8 @@ class RunClock:
         if self._still_since is None:
             self._still_since = now
 
-    def _go_on(self, now: float) -> None:
-        """As if no time had passed, once nothing is waited for any more."""
+    def _run_on(self, now: float) -> None:
+        """Once nothing is waited for the clocks run on, as if no time had passed while they stood still."""
         if self._asks_since is not None or self._awaits_agent:
             return
         since, self._still_since = self._still_since, None

@@ -59,7 +59,7 @@ SELECT agent_id, permissions FROM agents
 """
 LIVE: Final = "SELECT * FROM agents WHERE status IN ('starting', 'running', 'stopping') ORDER BY started_ms"
 LIVE_SESSIONS: Final = """
-SELECT folder, min(started_ms) FROM agents
+SELECT folder, min(started_ms), agent_id FROM agents
  WHERE status IN ('starting', 'running') AND kind = 'session' AND parent_agent_id IS NULL GROUP BY folder
 """
 PENDING: Final = "SELECT * FROM agents WHERE status = 'pending' ORDER BY started_ms, rowid"

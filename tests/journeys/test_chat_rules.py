@@ -208,10 +208,10 @@ async def test_who_asked_may_stop_it_and_another_may_not(home: HomeOnDisk) -> No
         message = home.ask("wait")
         await in_a_turn(home, message)
         home.say("/stop", **BOB)
-        await home.said(say(Say.NOT_ALLOWED, "en"))
+        await home.said(say(Say.NOT_YOURS_TO_STOP, "en"))
         still = home.statuses()[message]
         home.say("/stop")
-        await home.said(say(Say.NOT_ALLOWED, "en"), say(Say.STOPPED, "en"))
+        await home.said(say(Say.NOT_YOURS_TO_STOP, "en"), say(Say.STOPPED, "en"))
         await home.quiet()
 
     assert still == "dispatched"

@@ -114,6 +114,16 @@ async def may_set_off(services: Services, group: Group, sender: Jid) -> bool:
     return await services.db.run(body)
 
 
+async def is_operator_in(services: Services, group: Group, sender: Jid) -> bool:
+    """Whether a person is an operator in a chat that is no group chat. Raises Unavailable."""
+
+    def body(tx: Transaction) -> bool:
+        role = _role(services, group, contacts.ids_of(tx, sender), is_bot=False, is_group=False)
+        return role is SenderRole.OPERATOR
+
+    return await services.db.run(body)
+
+
 def role_in(services: Services, group: Group, message: InboundMessage, sender: frozenset[Jid]) -> SenderRole:
     """What the sender is to us, by any of the person's ids.
 

@@ -1,4 +1,4 @@
-"""Messages in: a message is stored here, and what else channels and people may do with a chat."""
+"""A message that a channel hands in: it is checked, told from an echo of our own, judged and stored."""
 
 from dataclasses import replace
 from datetime import datetime

@@ -7,10 +7,11 @@ from typing import Final
 from orchestrator.commands.decisions import confirm_proposal, decline_proposal
 from orchestrator.commands.hearing.chat_texts import status_text, tasks_text
 from orchestrator.commands.saying.questions import answer_question
-from orchestrator.commands.saying.word_answers import answer_word, answer_word_at_length
+from orchestrator.commands.saying.word_answers import answer_word, answer_word_at_length, refuse_word
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.errors import InvalidRequest, NotFound
+from orchestrator.contracts.ids import AT_TERMINAL
 from orchestrator.contracts.records.agents import StopReach
 from orchestrator.contracts.records.messages import SenderRole, StoredMessage
 from orchestrator.contracts.records.words import SpokenWord
@@ -78,8 +79,11 @@ async def _decide(services: Services, word: SpokenWord) -> None:
 def _may_decide(tx: Transaction, services: Services, word: SpokenWord, at: datetime) -> bool:
     """Only an operator in the main chat, where the question stands, and only by a number; else say so."""
     group = groups.by_jid(tx, word.chat_jid)
-    if group is None or not group.is_main or not is_by_operator(tx, word):
-        answer_word(tx, services, word, Say.NOT_ALLOWED, at)
+    if group is None or not is_by_operator(tx, word):
+        _refuse_to_others(tx, services, word, at)
+        return False
+    if not group.is_main:
+        refuse_word(tx, services, word, Say.ONLY_IN_MAIN_CHAT, at, word=word.name)
         return False
     if _NUMBER.fullmatch(word.argument):
         return True
@@ -100,7 +104,7 @@ async def _new(services: Services, word: SpokenWord) -> None:
     def body(tx: Transaction) -> bool:
         group = groups.by_jid(tx, word.chat_jid)
         if group is None or not is_by_operator(tx, word):
-            answer_word(tx, services, word, Say.NOT_ALLOWED, at)
+            _refuse_to_others(tx, services, word, at)
             return False
         sessions.drop(tx, group.folder, at=at)
         answer_word(tx, services, word, Say.NEW_CONVERSATION, at)
@@ -115,7 +119,7 @@ def _show(tx: Transaction, services: Services, word: SpokenWord, at: datetime) -
     group = groups.by_jid(tx, word.chat_jid)
     is_operator = is_by_operator(tx, word)
     if group is None or not (is_operator or word.name in _WORDS_OF_ALL):
-        answer_word(tx, services, word, Say.NOT_ALLOWED, at)
+        _refuse_to_others(tx, services, word, at)
         return
     if word.name == "help":
         text = say(Say.HELP if is_operator else Say.HELP_FOR_MEMBERS, group.locale)
@@ -124,6 +128,17 @@ def _show(tx: Transaction, services: Services, word: SpokenWord, at: datetime) -
     else:
         text = status_text(tx, services, group)
     answer_word_at_length(tx, services, word, text, at)
+
+
+def _refuse_to_others(tx: Transaction, services: Services, word: SpokenWord, at: datetime) -> None:
+    """Say that the word is the operators', and, to who can make himself one, how."""
+    what = Say.ONLY_OPERATORS
+    if groups.by_jid(tx, word.chat_jid) is None:
+        what = Say.NO_GROUP_HERE
+    elif word.sender_jid == AT_TERMINAL:
+        what = Say.ONLY_OPERATORS_AT_TERMINAL
+    facts = {} if what is Say.NO_GROUP_HERE else {"word": word.name}
+    refuse_word(tx, services, word, what, at, **facts)
 
 
 def is_by_operator(tx: Transaction, word: SpokenWord) -> bool:
@@ -161,8 +176,10 @@ async def _stop(services: Services, word: SpokenWord) -> None:
     """An operator stops all that works in the chat; a member what answers him, and no task."""
     is_operator, is_allowed = await services.db.run(lambda tx: (is_by_operator(tx, word), may_stop(tx, word)))
     if not is_allowed:
-        what = Say.NOT_ALLOWED
-    elif is_operator:
+        at = services.clock.now()
+        await services.db.run(lambda tx: refuse_word(tx, services, word, Say.NOT_YOURS_TO_STOP, at))
+        return
+    if is_operator:
         what = _SAID_OF_A_STOP[await services.control.stop_chat(word.chat_jid)]
     else:
         what = _SAID_OF_A_STOP[await services.control.stop_answer(word.chat_jid)]

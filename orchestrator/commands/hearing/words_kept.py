@@ -9,7 +9,7 @@ import structlog
 from orchestrator.commands.hearing.words import is_by_operator, may_stop, run_word
 from orchestrator.commands.running.burial import bury
 from orchestrator.commands.running.remains import Remains
-from orchestrator.commands.saying.word_answers import answer_word
+from orchestrator.commands.saying.word_answers import answer_word, refuse_word
 from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import Unavailable
 from orchestrator.contracts.records.agents import Agent, DeathCause, EndReason
@@ -35,7 +35,7 @@ async def do_word(services: Services, word: SpokenWord) -> None:
     except Exception:  # whatever it is, it would meet every start again
         _log.exception("word.failed", seq=word.seq, chat=word.chat_jid, word=word.name)
         at = services.clock.now()
-        await services.db.run(lambda tx: answer_word(tx, services, word, Say.WORD_FAILED, at))
+        await services.db.run(lambda tx: refuse_word(tx, services, word, Say.WORD_FAILED, at))
     finally:
         services.words_in_hand.discard(word.seq)
 

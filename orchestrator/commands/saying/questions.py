@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Final
 
 from orchestrator.commands.saying.outgoing import presentable, queue_notice, queue_text
-from orchestrator.commands.saying.word_answers import answer_word
+from orchestrator.commands.saying.word_answers import answer_word, refuse_word
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import AgentId, TurnId, is_file_name
 from orchestrator.contracts.records.agents import Agent
@@ -122,7 +122,7 @@ def answer_question(tx: Transaction, services: Services, word: SpokenWord, *, at
         answer_word(tx, services, word, _why_unclear(tx, word, read), at)
         return None
     if not _may_answer(tx, word, read.question):
-        answer_word(tx, services, word, Say.NOT_ALLOWED, at)
+        refuse_word(tx, services, word, Say.NOT_YOURS_TO_ANSWER, at)
         return None
     if not _settle(tx, read):
         answer_word(tx, services, word, Say.ANSWER_TOO_LATE, at)

@@ -1,6 +1,8 @@
 """What the chat is told of a word to Dovecote: with that it is done. Source: contracts.md section 6."""
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Final
 
 from orchestrator.commands.saying.outgoing import queue_notice, queue_text
 from orchestrator.commands.services import Services
@@ -11,14 +13,23 @@ from orchestrator.core.sentence_keys import Say
 from orchestrator.store import waiting_words
 from orchestrator.store.transaction import Transaction
 
+_ANSWERED: Final = "word:"
+REFUSED: Final = "refused-word:"
+"""Begins the key of what a chat is told of a word that was not done."""
+
 
 def answer_word(
     tx: Transaction, services: Services, spoken: SpokenWord, what: Say, at: datetime, **facts: object
 ) -> None:
     """Tell the chat a sentence, once a word; it waits no longer."""
-    chat, incident = spoken.chat_jid, _incident(spoken)
-    queue_notice(tx, services, chat=chat, what=what, incident=incident, at=at, words_of=None, **facts)
-    waiting_words.remove(tx, spoken)
+    _tell(tx, services, spoken, what, at, kind=_ANSWERED, facts=facts)
+
+
+def refuse_word(
+    tx: Transaction, services: Services, spoken: SpokenWord, what: Say, at: datetime, **facts: object
+) -> None:
+    """As `answer_word`, of a word that is not done: a chat without a terminal ends with an error then."""
+    _tell(tx, services, spoken, what, at, kind=REFUSED, facts=facts)
 
 
 def answer_word_at_length(
@@ -30,11 +41,26 @@ def answer_word_at_length(
         chat=spoken.chat_jid,
         parts=split_text(text, services.text_limit(spoken.chat_jid)),
         source=TextSource.NOTICE,
-        source_key=_incident(spoken),
+        source_key=_incident(spoken, _ANSWERED),
         at=at,
     )
     waiting_words.remove(tx, spoken)
 
 
-def _incident(spoken: SpokenWord) -> str:
-    return f"word:{spoken.chat_jid}:{spoken.message_id}"
+def _tell(
+    tx: Transaction,
+    services: Services,
+    spoken: SpokenWord,
+    what: Say,
+    at: datetime,
+    *,
+    kind: str,
+    facts: Mapping[str, object],
+) -> None:
+    chat, incident = spoken.chat_jid, _incident(spoken, kind)
+    queue_notice(tx, services, chat=chat, what=what, incident=incident, at=at, words_of=None, **facts)
+    waiting_words.remove(tx, spoken)
+
+
+def _incident(spoken: SpokenWord, kind: str) -> str:
+    return f"{kind}{spoken.chat_jid}:{spoken.message_id}"

@@ -1,4 +1,4 @@
-"""Stops in the shapes of seed 000."""
+"""What came of a stop, for programs: who was stopped, who was not, who had ended before. Shape: seed 000."""
 
 from collections.abc import Mapping
 

@@ -256,4 +256,4 @@ def test_a_check_says_that_an_agent_still_runs_by_what_was_said_before(
 
     assert checked.returncode == 0
     assert ("was started before the last change" in checked.stdout) is is_told
-    assert ("/new" in checked.stdout) is is_told
+    assert ("To end it: dovecote agent stop x" in checked.stdout) is is_told

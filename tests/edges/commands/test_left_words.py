@@ -19,6 +19,7 @@ from orchestrator.contracts.wire.container_io import WaitingInput
 from orchestrator.core.english import ENGLISH
 from orchestrator.core.sentence_keys import Say
 from orchestrator.core.states.agent import AgentEventKind
+from orchestrator.core.wording import say
 from orchestrator.settings.tree import AssistantSettings, Settings
 from orchestrator.store import sessions
 from orchestrator.store.transaction import Transaction
@@ -133,7 +134,7 @@ async def test_a_member_is_still_told_that_he_may_not(desk: Desk) -> None:
 
     await do_left_words(desk.services)
 
-    assert await desk.texts() == [ENGLISH[Say.NOT_ALLOWED]]
+    assert await desk.texts() == [say(Say.ONLY_OPERATORS, "en", word="new")]
 
 
 @pytest.mark.parametrize("sender", [ANN, BOB])

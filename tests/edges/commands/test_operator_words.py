@@ -13,6 +13,7 @@ from orchestrator.contracts.wire.task_requests import PauseTask, ScheduleTask
 from orchestrator.core.chat.slash_words import SLASH_WORDS
 from orchestrator.core.english import ENGLISH
 from orchestrator.core.sentence_keys import Say
+from orchestrator.core.wording import say
 from orchestrator.settings.tree import AgentSettings, AssistantSettings, Settings
 from orchestrator.store import sessions
 from tests.edges.commands.conftest import Desk
@@ -149,7 +150,7 @@ async def test_who_may_stop_a_turn(desk: Desk, who: str, is_stopped: tuple[str, 
 
     assert desk.control.stopped == ([CHAT] if "all" in is_stopped else [])
     assert desk.control.answers_stopped == ([CHAT] if "answer" in is_stopped else [])
-    assert await desk.texts() == [ENGLISH[Say.STOPPED if is_stopped else Say.NOT_ALLOWED]]
+    assert await desk.texts() == [ENGLISH[Say.STOPPED if is_stopped else Say.NOT_YOURS_TO_STOP]]
 
 
 async def test_a_bots_word_is_a_message_like_any_other(desk: Desk) -> None:
@@ -209,7 +210,7 @@ async def test_a_word_of_operators_is_refused_to_a_member_and_does_nothing(desk:
 
     await desk.hear("w-1", word, sender_jid=ANN)
 
-    assert await desk.texts() == [ENGLISH[Say.NOT_ALLOWED]]
+    assert await desk.texts() == [say(Say.ONLY_OPERATORS, "en", word=word.removeprefix("/"))]
     assert await session(desk) == "s-1"
     assert desk.control.closed == []
 

@@ -103,7 +103,7 @@ async def test_an_operator_answers_for_others_and_another_member_does_not(desk: 
 
     assert by_member is QuestionStatus.OPEN
     assert (await asked(desk, held))[0].status is QuestionStatus.ANSWERED
-    assert (await desk.texts())[1:] == [ENGLISH[Say.NOT_ALLOWED], "Answered: Yes"]
+    assert (await desk.texts())[1:] == [ENGLISH[Say.NOT_YOURS_TO_ANSWER], "Answered: Yes"]
 
 
 async def test_whose_message_waits_for_another_turn_answers_nothing_of_this_one(desk: Desk) -> None:

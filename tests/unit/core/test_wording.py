@@ -48,6 +48,10 @@ FACTS: dict[Say, dict[str, object]] = {
     Say.PROPOSAL_WHICH: {"word": "yes", "number": 12, "numbers": "12, 13"},
     Say.HELPER_LOST: {"helpers": "helper 1 (“count to 60”)"},
     Say.HELPERS_LOST: {"helpers": "helper 1 (“count to 60”), “look it up”"},
+    **{
+        each: {"word": "new"}
+        for each in (Say.ONLY_OPERATORS, Say.ONLY_OPERATORS_AT_TERMINAL, Say.ONLY_IN_MAIN_CHAT)
+    },
     Say.DELIVERY_FAILED: {"chat_name": "Garden"},
     Say.DELAYED_PREFIX: {"time": "14:05"},
     Say.FILES_BYTES: {"place": "groups/garden/workspace", "mib": "5,120"},

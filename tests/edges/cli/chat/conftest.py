@@ -148,15 +148,15 @@ OpenScreen = Callable[..., Screen]
 
 @pytest.fixture
 def open_screen(home: Path, environment: dict[str, str]) -> Iterator[OpenScreen]:
-    """Starts `dovecote chat` on a pseudo-terminal of its own."""
+    """Starts `dovecote chat`, or another command, on a pseudo-terminal of its own."""
     with contextlib.ExitStack() as stack:
 
-        def start(*arguments: str) -> Screen:
+        def start(*arguments: str, command: str = "chat") -> Screen:
             ours, theirs = os.openpty()
             stack.callback(os.close, ours)
             talk = stack.enter_context(
                 subprocess.Popen(
-                    [sys.executable, "-m", "orchestrator", "chat", *arguments],
+                    [sys.executable, "-m", "orchestrator", command, *arguments],
                     cwd=home,
                     env={**environment, "TERM": "xterm-256color"},
                     stdin=theirs,

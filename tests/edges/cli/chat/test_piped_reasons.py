@@ -1,5 +1,6 @@
 """Piped chat: exit code 0 only if all was answered; else the reason in words that name the line."""
 
+import json
 import signal
 from pathlib import Path
 
@@ -81,9 +82,33 @@ def test_an_unknown_word_in_a_pipe_is_answered_in_its_place_and_not_sent(
 ) -> None:
     ended = dovecote("chat", stdin="@Assistant echo one\n/hlep me\n@Assistant echo two\n")
 
-    assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.splitlines() == ["one", "There is no /hlep. /help shows the words there are.", "two"]
+    unknown = "There is no /hlep. /help shows the words there are."
+    assert ended.stdout.splitlines() == ["one", unknown, "two"]
+    assert (ended.returncode, ended.stderr.splitlines()[-1]) == (1, f"Error: A word was not done. {unknown}")
     assert "/hlep" not in dovecote("messages").stdout
+
+
+@pytest.mark.parametrize("word", ["new", "status", "tasks", "yes"])
+def test_a_word_of_operators_in_another_chat_says_how_to_be_one_and_works_for_who_is(
+    dovecote: Dovecote, home: Path, word: str
+) -> None:
+    dovecote("group", "add", "garden", "--jid", "console:garden", "--trigger", "@Gardener")
+    advice = 'operators = ["console:operator"]'
+
+    refused = dovecote("chat", "--chat", "console:garden", stdin=f"/{word}\n")
+    told = dovecote("chat", "--chat", "console:garden", stdin="/help\n").stdout
+    (home / "dovecote.toml").write_text(f"[assistant]\n{advice}\n")
+    allowed = dovecote("chat", "--chat", "console:garden", stdin=f"/{word}\n")
+    told_then = dovecote("chat", "--chat", "console:garden", stdin="/help\n").stdout
+
+    reason = f"Only operators may say /{word}, and in this chat you are none."
+    assert (refused.returncode, advice in refused.stdout.splitlines()) == (1, True)
+    assert f"Error: A word was not done. {reason}" in refused.stderr
+    assert advice in refused.stderr.splitlines()
+    assert advice in told.splitlines()
+    assert advice not in told_then
+    assert reason not in allowed.stdout
+    assert allowed.returncode == (1 if word == "yes" else 0)  # that one is for the main chat
 
 
 @pytest.mark.parametrize("line", ["/HELP", "/help me"])
@@ -102,6 +127,28 @@ def test_quit_is_heard_although_the_input_stays_open(start_chat: StartChat) -> N
 
     assert first == "one\n"
     assert talk.wait(timeout=50) == 0
+
+
+def test_each_fault_of_an_agent_file_is_a_line_for_operators_and_advice_comes_once(
+    dovecote: Dovecote, home: Path
+) -> None:
+    dovecote("group", "add", "garden", "--jid", "console:garden", "--trigger", "@Gardener")
+    (home / "groups/garden/AGENT.md").write_text("---\ncolour: red\nlokale: de\n---\n")
+
+    held = dovecote("chat", "--chat", "console:garden", stdin="@Gardener echo hi\n")
+    sent = json.loads(dovecote("messages", "--sent", "--json", "--chat", "console:main").stdout)
+
+    lines = sent[-1]["text"].splitlines()
+    assert [line.split(" has ")[0] for line in lines] == [
+        "The assistant of the group garden can't be started.",
+        "groups/garden/AGENT.md line 2",
+        "groups/garden/AGENT.md line 3",
+        "What is written there is kept, and answered by itself when that is mended.",
+    ]
+    assert held.returncode == 1
+    assert held.stderr.splitlines()[-1] == "Look for the cause: dovecote agent check"
+    assert held.stderr.count("dovecote agent check") == 1
+    assert "dovecote doctor" not in held.stderr
 
 
 def test_messages_that_wait_for_room_on_the_disk_end_the_chat_with_the_notice(dovecote: Dovecote) -> None:

@@ -26,6 +26,42 @@ def test_a_terminal_shows_help_replies_and_leaves_when_told(home: Path, open_scr
     assert "remember" in (home / "data/chat_history").read_text()
 
 
+def test_serve_at_a_terminal_says_when_it_is_ready_how_to_talk_to_it_and_how_it_stops(
+    home: Path, open_screen: OpenScreen, dovecote: Dovecote
+) -> None:
+    screen = open_screen("--home", str(home), command="serve")
+
+    screen.until("Dovecote is ready.")
+    said = screen.until("\n")
+    screen.talk.send_signal(signal.SIGINT)
+    screen.until("Stopping: what runs may end within 5 s. Ctrl-C again stops it at once.")
+    code, _ = screen.end()
+
+    assert f"Talk to it in another terminal: dovecote chat --home {home} " in said
+    assert "Ctrl-C here stops it." in said
+    assert code == 0
+
+
+def test_a_line_that_is_not_for_the_assistant_is_told_how_to_call_it(
+    dovecote: Dovecote, open_screen: OpenScreen
+) -> None:
+    dovecote("group", "add", "garden", "--jid", "console:garden", "--trigger", "@Gardener")
+    advice = "Begin a message for the assistant with @Gardener"
+
+    screen = open_screen("--chat", "console:garden")
+    screen.until(advice)
+    screen.keys(b"hello there\r")
+    screen.until(advice)
+    screen.keys(b"@Gardener echo well\r")
+    after = screen.until("well")
+    screen.until("well")  # behind the echo of the keys, the answer
+    screen.keys(b"/quit\r")
+    code, shown = screen.end()
+
+    assert code == 0
+    assert advice not in after + shown
+
+
 def test_a_chat_with_a_trigger_of_its_own_names_it(dovecote: Dovecote, open_screen: OpenScreen) -> None:
     dovecote("group", "add", "garden", "--jid", "console:garden", "--trigger", "@Gardener")
 
