@@ -1,6 +1,6 @@
 """The words of `dovecote api-key`. Each command loads what it needs by itself."""
 
-from typing import Annotated
+from typing import Annotated, Optional
 
 import typer
 
@@ -14,18 +14,18 @@ Name = Annotated[str, typer.Argument(help="What you call the program, such as ed
 def api_key_add(
     name: Name,
     scopes: Annotated[
-        list[str],
+        Optional[list[str]],  # noqa: UP045 — typer reads this at run time
         typer.Option(
             "--scope", help="What it may: read, spawn, stop, or manage for all that you may; several times."
         ),
-    ],
+    ] = None,
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
     """Make a key and show it, this once."""
     from orchestrator.cli.api_keys import add
 
-    add(home, name, scopes, as_json=as_json)
+    add(home, name, scopes or (), as_json=as_json)
 
 
 @api_key_app.command("list")

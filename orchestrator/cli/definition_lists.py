@@ -72,15 +72,19 @@ def _plain(view: DefinitionView) -> Mapping[str, object]:
 
 
 def _lines(view: DefinitionView, *, with_instructions: bool) -> list[str]:
-    lines = [f"{view.group}: {'well' if view.is_well else 'no agent can be started'}"]
+    """What is wrong, then what it is. A long text below would push what is wrong off the screen: it is
+    shown only of a definition that starts an agent, and what one may care about stands below it."""
+    troubles: list[str] = []
     for trouble in view.troubles:
         sign = "!" if trouble.is_fatal else "?"
-        lines += [f"  {sign} {clean_text(trouble.what)}", f"    → {clean_text(trouble.mend)}"]
+        troubles += [f"  {sign} {clean_text(trouble.what)}", f"    → {clean_text(trouble.mend)}"]
     credentials = [f"{each.name}: {each.state} ({each.secret_ref})" for each in view.credentials]
-    lines += [f"  {line}" for line in labelled({**view.fields, "credential": "\n".join(credentials)})]
-    if with_instructions and view.instructions:
-        lines += ["  instructions", *(f"    {line}" for line in clean_text(view.instructions).split("\n"))]
-    return lines
+    fields = [f"  {line}" for line in labelled({**view.fields, "credential": "\n".join(credentials)})]
+    if not view.is_well:
+        return [f"{view.group}: no agent can be started", *troubles, *fields]
+    text = clean_text(view.instructions).split("\n") if with_instructions and view.instructions else []
+    told = ["  instructions", *(f"    {line}" for line in text)] if text else []
+    return [f"{view.group}: well", *fields, *told, *troubles]
 
 
 def _row(view: ProviderView) -> tuple[str, str, str, str, str]:

@@ -27,7 +27,7 @@ from orchestrator.cli.running_checks import running_findings
 from orchestrator.cli.secret_checks import check_secrets
 from orchestrator.cli.service_checks import check_service
 from orchestrator.cli.standing_checks import standing_findings
-from orchestrator.cli.store_checks import check_files, check_groups, check_senders, check_store
+from orchestrator.cli.store_checks import check_files, check_groups, check_store, sender_findings
 from orchestrator.cli.workspace_checks import workspace_findings
 from orchestrator.contracts.errors import DovecoteError
 from orchestrator.paths import Paths
@@ -49,7 +49,7 @@ CHECKS: Final[tuple[Check | SeveralChecks, ...]] = (
     check_keys,
     check_store,
     check_groups,
-    check_senders,
+    sender_findings,
     check_files,
     standing_findings,
     check_runner,

@@ -24,6 +24,7 @@ from orchestrator.commands.hearing.sender_rules import SenderRulesView, show_sen
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.errors import InvalidRequest, NotFound
+from orchestrator.contracts.faults import refuse_any
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.senders import SenderMode
 from orchestrator.core.text_cleaning import clean_text
@@ -216,24 +217,26 @@ def remove(home_option: Path | None, folder: str) -> None:
 
 
 def parse_changes(pairs: Sequence[str]) -> dict[str, object]:
-    """`["requires_trigger=no"]` as `{"requires_trigger": False}`. Raises InvalidRequest."""
+    """`["requires_trigger=no"]` as `{"requires_trigger": False}`. Raises InvalidRequest.
+
+    What no group has, or can't take, is left for the command to refuse with all else that is wrong.
+    """
     changes: dict[str, object] = {}
+    wrong: list[InvalidRequest] = []
     for pair in pairs:
         name, equals, value = pair.partition("=")
-        if not equals or name not in CHANGEABLE:
-            raise InvalidRequest(
-                f"{clean_text(pair)!r} is not a change.",
-                suggestion=f"Write NAME=VALUE with one of: {', '.join(CHANGEABLE)}.",
-            )
-        if name in changes:
-            raise InvalidRequest(f"{name} is given twice.", suggestion="Give each setting once.")
-        if CHANGEABLE[name] is bool:
-            if value.lower() not in _WORDS:
-                raise InvalidRequest(f"{name} is {value!r}, but must be true or false.")
-            changes[name] = _WORDS[value.lower()]
+        if not equals:
+            mend = f"Write NAME=VALUE with one of: {', '.join(CHANGEABLE)}."
+            wrong.append(InvalidRequest(f"{clean_text(pair)!r} is not a change.", suggestion=mend))
+        elif name in changes:
+            mend = "Give each setting once."
+            wrong.append(InvalidRequest(f"{clean_text(name)} is given twice.", suggestion=mend))
+        elif CHANGEABLE.get(name) is bool:
+            changes[name] = _WORDS.get(value.lower(), value)
         else:
             # An empty timezone takes the group back to the one of the settings.
             changes[name] = None if name == "timezone" and not value else value
+    refuse_any(wrong)
     return changes
 
 
@@ -289,4 +292,7 @@ def _who(rules: SenderRulesView) -> str:
         who = "anyone"
     else:
         who = f"{rules.mode}: {', '.join(rules.senders) or 'nobody but operators'}"
-    return who if rules.trouble is None else f"{who} (broken: {rules.trouble})"
+    if rules.trouble is None:
+        return who
+    several = rules.trouble.count("\n") > 0
+    return f"{who} (broken:\n{rules.trouble})" if several else f"{who} (broken: {rules.trouble})"

@@ -93,30 +93,28 @@ def check_files(patient: Patient) -> Finding:
     return broken("files", why, mend)
 
 
-def check_senders(patient: Patient) -> Finding:
-    """Every group's list of who may set the assistant off can be read."""
+def sender_findings(patient: Patient) -> list[Finding]:
+    """Every group's list of who may set the assistant off can be read; one finding a thing that is wrong."""
     if not is_made(patient.paths.database):
-        return well("senders", "No groups yet.")
+        return [well("senders", "No groups yet.")]
     try:
         with closing(open_store(patient)) as connection:
             rows = connection.execute(FOLDERS).fetchall()
             noted = {name for (name,) in connection.execute(BROKEN_SENDERS)}
     except sqlite3.Error as error:
-        return broken("senders", f"The groups cannot be read: {error}.", _restore(patient))
+        return [broken("senders", f"The groups cannot be read: {error}.", _restore(patient))]
     book = SenderBook()
     looks = [book.look(patient.paths.groups, folder) for folder, _, _ in rows]
-    broken_ones = [
-        (folder, look.trouble)
+    troubles = [
+        f"{clean_text(line)[:300]}{_what_holds(patient, folder, noted)}"
         for (folder, _, _), look in zip(rows, looks, strict=True)
-        if look.trouble is not None
+        for line in (look.trouble or "").splitlines()
     ]
-    if broken_ones:
-        folder, trouble = broken_ones[0]
-        count = f" ({len(broken_ones)} groups in all.)" if len(broken_ones) > 1 else ""
-        why = f"{clean_text(trouble)[:300]}{_what_holds(patient, folder, noted)}{count}"
-        return broken("senders", why, "Mend it: it holds from the next message on, without a restart.")
+    if troubles:
+        mend = "Mend it: it holds from the next message on, without a restart."
+        return [broken("senders", why, mend) for why in troubles]
     limited = sum(look.rules is not None and look.rules.mode is not SenderMode.ANYONE for look in looks)
-    return well("senders", f"{limited} of {len(rows)} groups limit who may set the assistant off.")
+    return [well("senders", f"{limited} of {len(rows)} groups limit who may set the assistant off.")]
 
 
 def _what_holds(patient: Patient, folder: str, noted: Collection[str]) -> str:

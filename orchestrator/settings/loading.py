@@ -20,6 +20,7 @@ from pydantic_core import ErrorDetails
 from orchestrator.contracts.errors import InvalidSettings
 from orchestrator.contracts.os_errors import advice_for
 from orchestrator.contracts.toml_text import load_toml
+from orchestrator.contracts.wire.field_names import in_our_words
 from orchestrator.settings.tree import Settings, is_list, is_timezone, setting_fields, what_it_must_be
 
 FILE_NAME: Final = "dovecote.toml"
@@ -290,5 +291,7 @@ def _sentence(key: str, fault: ErrorDetails, where: str) -> tuple[str, str]:
 
 
 def _reason(fault: ErrorDetails) -> str:
-    said = fault["msg"].removeprefix("Value error, ")
+    said = in_our_words(fault["msg"])
+    if said.startswith("Input should "):
+        return f"must {said.removeprefix('Input should ')}"
     return f"it {said}" if said.startswith("is ") else f"is refused: {said[:1].lower()}{said[1:]}"

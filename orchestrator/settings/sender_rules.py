@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
 from orchestrator.contracts.errors import InvalidSettings
+from orchestrator.contracts.faults import raise_any
 from orchestrator.contracts.ids import Jid, is_chat_id
 from orchestrator.contracts.records.senders import SenderMode, SenderRules
 from orchestrator.contracts.toml_text import load_toml
@@ -42,17 +43,31 @@ def parse_sender_rules(raw: bytes, *, where: str) -> SenderRules:
     try:
         given = _SendersFile.model_validate(plain)
     except ValidationError as error:
-        raise _refusal(error.errors(include_url=False)[0], text, where) from None
-    for sender in given.senders:
-        if not is_chat_id(sender):
-            line = _line_of(text, f'"{sender}"') or _line_of(text, "senders")
-            what = f"names {_shown(sender)}, which is not the id of a person"
-            raise _broken(where, line, what, f"Write it as in: {_EXAMPLE}")
+        faults = [_refusal(each, text, where) for each in error.errors(include_url=False)]
+        raise_any([*faults, *_strangers(plain.get("senders"), text, where)])
+        raise
+    faults = _strangers(given.senders, text, where)
     if given.mode is SenderMode.ANYONE and given.senders:
         what = 'lists senders, but mode = "anyone" lets everybody through'
         mend = 'Set mode = "allowlist" or "drop", or remove the list.'
-        raise _broken(where, _line_of(text, "senders"), what, mend)
+        faults.append(_broken(where, _line_of(text, "senders"), what, mend))
+    raise_any(faults)
     return SenderRules(mode=given.mode, senders=tuple(Jid(sender) for sender in given.senders))
+
+
+def _strangers(senders: object, text: str, where: str) -> list[InvalidSettings]:
+    """One fault for each text of the list that is no id."""
+    listed = senders if isinstance(senders, list | tuple) else ()
+    return [
+        _broken(
+            where,
+            _line_of(text, f'"{sender}"') or _line_of(text, "senders"),
+            f"names {_shown(sender)}, which is not the id of a person",
+            f"Write it as in: {_EXAMPLE}",
+        )
+        for sender in listed
+        if isinstance(sender, str) and not is_chat_id(sender)
+    ]
 
 
 def _refusal(fault: ErrorDetails, text: str, where: str) -> InvalidSettings:
@@ -70,7 +85,7 @@ def _refusal(fault: ErrorDetails, text: str, where: str) -> InvalidSettings:
 
 def _broken(where: str, line: int | None, what: str, mend: str) -> InvalidSettings:
     place = where if line is None else f"{where} line {line}"
-    return InvalidSettings(f"{place} {what}.", suggestion=mend)
+    return InvalidSettings(f"{place} {what}.", suggestion=mend, details={"where": where, "line": line})
 
 
 def _shown(value: object) -> str:

@@ -1,6 +1,7 @@
 """Registering chats and changing how they behave. Source: contracts.md sections 4 and 6."""
 
 import asyncio
+import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -11,6 +12,7 @@ from orchestrator.commands.services import Services
 from orchestrator.commands.running.task_runs import pause_tasks_of_gone_group
 from orchestrator.contracts.callers import Caller
 from orchestrator.contracts.errors import Conflict, InvalidRequest, NotFound
+from orchestrator.contracts.faults import refusal_noted, refuse_any
 from orchestrator.contracts.ids import GroupFolder, Jid, is_chat_id, is_folder_name
 from orchestrator.contracts.records.groups import Group, TriggerPosition
 from orchestrator.contracts.seams import Topic
@@ -58,13 +60,14 @@ CHANGEABLE: Final[Mapping[str, type]] = {
     "locale": str,
 }
 """What `change_group` takes, with the type of each."""
+_IN_WORDS: Final[Mapping[type, str]] = {bool: "true or false", str: "a text"}
 
 
 async def add_group(services: Services, caller: Caller, new: NewGroup) -> Group:
     """Register a chat and make its folder. Raises InvalidRequest, Conflict or Forbidden."""
     allow(caller, "manage_groups", Target(chat_jid=new.jid, group=None, is_registered=False))
-    folder = _valid_folder(new.folder)
     _columns(services, new)
+    folder = GroupFolder(new.folder)
     await services.db.run(lambda tx: _refuse_taken(tx, folder, new))
     template = await asyncio.to_thread(partial(template_for, is_main=new.is_main))
     await asyncio.to_thread(
@@ -80,8 +83,8 @@ async def add_group(services: Services, caller: Caller, new: NewGroup) -> Group:
 
 def store_group(tx: Transaction, services: Services, new: NewGroup, *, at: datetime) -> Group:
     """Register a chat whose folder is the caller's to make. Raises InvalidRequest, Conflict."""
-    folder = _valid_folder(new.folder)
     values = _columns(services, new)
+    folder = GroupFolder(new.folder)
     _refuse_taken(tx, folder, new)
     tx.wake(Topic.SNAPSHOTS)
     return groups.add(tx, folder=folder, jid=new.jid, name=values["name"], added_at=at, values=values)
@@ -105,25 +108,28 @@ async def show_group(services: Services, folder: str) -> Group:
 async def change_group(
     services: Services, caller: Caller, folder: str, changes: Mapping[str, object]
 ) -> Group:
-    """Change some of `CHANGEABLE`. Making a group main takes the right from the one before."""
+    """Change some of `CHANGEABLE`. Making a group main takes the right from the one before.
+
+    Raises NotFound, or InvalidRequest that names all that is wrong; then nothing is changed.
+    """
     allow(caller, "manage_groups", Target(chat_jid=None, group=GroupFolder(folder), is_registered=True))
+    wrong: list[InvalidRequest] = []
+    known: dict[str, Any] = {}
     for name, value in changes.items():
-        _check_type(name, value)
+        with refusal_noted(wrong):
+            known[name] = _checked_value(name, value)
 
     def body(tx: Transaction) -> Group:
         group = groups.by_folder(tx, folder)
         if group is None:
             raise _no_such_group(folder)
-        if group.is_main and changes.get("is_main") is False:
-            raise InvalidRequest(
-                f"Group {folder!r} is main, and exactly one group is.",
-                suggestion="Make another group main instead: dovecote group set FOLDER is_main=true",
-            )
-        plain = dict(changes)
-        if "trigger_position" in plain:
-            plain["trigger_position"] = _position(str(plain["trigger_position"]))
-        changed = replace(group, **plain)  # type: ignore[arg-type]  # names and types were checked above
-        _check_group(changed)
+        faults = list(wrong)
+        with refusal_noted(faults):
+            _check_main(group, known)
+        changed = replace(group, **known)
+        with refusal_noted(faults):
+            _check_group(changed)
+        refuse_any(faults)
         tx.wake(Topic.SNAPSHOTS)
         return groups.change(tx, group.folder, groups.columns(changed))
 
@@ -155,26 +161,38 @@ async def remove_group(services: Services, caller: Caller, folder: str) -> Group
     return removed
 
 
-def _valid_folder(name: str) -> GroupFolder:
+def _check_folder(name: str) -> None:
     if not is_folder_name(name):
         raise InvalidRequest(
             f"{name!r} can't be the folder of a group.",
             suggestion="Use 1 to 64 of a-z, 0-9, _ and -, beginning with a letter or digit; "
             "global, errors and device names are taken.",
         )
-    return GroupFolder(name)
+
+
+def _check_chat(jid: str) -> None:
+    if not is_chat_id(jid):
+        raise InvalidRequest(
+            f"{jid[:200]!r} is not the id of a chat.",
+            suggestion="Give one such as console:main or 1203@g.us.",
+        )
 
 
 def _columns(services: Services, new: NewGroup) -> dict[str, Any]:
-    if not is_chat_id(new.jid):
-        raise InvalidRequest(
-            f"{new.jid[:200]!r} is not the id of a chat.",
-            suggestion="Give one such as console:main or 1203@g.us.",
-        )
+    """The row of a new group. Raises InvalidRequest that names all that is wrong."""
+    wrong: list[InvalidRequest] = []
     assistant = services.settings.assistant
     assistant_name = clean_name(_given(new.assistant_name, assistant.name))
-    if new.locale is not None:
-        _check_locale(new.locale)
+    position = TriggerPosition.START
+    with refusal_noted(wrong):
+        _check_folder(new.folder)
+    with refusal_noted(wrong):
+        _check_chat(new.jid)
+    with refusal_noted(wrong):
+        position = _position(new.trigger_position)
+    with refusal_noted(wrong):
+        if new.locale is not None:
+            _check_locale(new.locale)
     group = Group(
         folder=GroupFolder(new.folder),
         jid=new.jid,
@@ -183,15 +201,25 @@ def _columns(services: Services, new: NewGroup) -> dict[str, Any]:
         assistant_name=assistant_name,
         requires_trigger=new.requires_trigger,
         is_main=new.is_main,
-        trigger_position=_position(new.trigger_position),
+        trigger_position=position,
         reply_triggers=new.reply_triggers,
         timezone=new.timezone,
         locale=_given(new.locale, assistant.locale),
         added_at=services.clock.now(),
         number=0,
     )
-    _check_group(group)
+    with refusal_noted(wrong):
+        _check_group(group)
+    refuse_any(wrong)
     return groups.columns(group)
+
+
+def _check_main(group: Group, changes: Mapping[str, object]) -> None:
+    if group.is_main and changes.get("is_main") is False:
+        raise InvalidRequest(
+            f"Group {group.folder!r} is main, and exactly one group is.",
+            suggestion="Make another group main instead: dovecote group set FOLDER is_main=true",
+        )
 
 
 def _given(value: str | None, default: str) -> str:
@@ -209,28 +237,33 @@ def _check_locale(locale: str) -> None:
 
 def _check_group(group: Group) -> None:
     """A trigger that can't be compiled, a name without a letter and an unknown zone are refused here."""
-    compile_trigger(group.trigger, assistant_name=group.assistant_name, position=group.trigger_position)
+    wrong: list[InvalidRequest] = []
+    with refusal_noted(wrong):
+        compile_trigger(group.trigger, assistant_name=group.assistant_name, position=group.trigger_position)
     if not group.name or not group.assistant_name:
-        raise InvalidRequest(
-            "A name is empty.", suggestion="Give a name with at least one visible character."
-        )
+        mend = "Give a name with at least one visible character."
+        wrong.append(InvalidRequest("A name is empty.", suggestion=mend))
     if group.timezone is not None and not is_timezone(group.timezone):
-        raise InvalidRequest(
-            f"timezone {group.timezone!r} is not known.",
-            suggestion="Give an IANA name such as Europe/Berlin.",
-        )
+        mend = "Give an IANA name such as Europe/Berlin."
+        wrong.append(InvalidRequest(f"timezone {group.timezone!r} is not known.", suggestion=mend))
+    refuse_any(wrong)
 
 
-def _check_type(name: str, value: object) -> None:
+def _checked_value(name: str, value: object) -> object:
+    """What the setting `name` of a group becomes. Raises InvalidRequest."""
     expected = CHANGEABLE.get(name)
     if expected is None:
+        near = difflib.get_close_matches(name, CHANGEABLE, n=1)
+        meant = f"Did you mean {near[0]}? " if near else ""
         raise InvalidRequest(
-            f"A group has no setting {name!r}.", suggestion=f"Known ones: {', '.join(CHANGEABLE)}."
+            f"A group has no setting {name[:80]!r}.",
+            suggestion=f"{meant}Known ones: {', '.join(CHANGEABLE)}.",
         )
     if not isinstance(value, expected) and not (name == "timezone" and value is None):
-        raise InvalidRequest(f"{name} takes a value of type {expected.__name__}, not {value!r}.")
+        raise InvalidRequest(f"{name} is {value!r}, but must be {_IN_WORDS[expected]}.")
     if name == "locale":
         _check_locale(str(value))
+    return _position(str(value)) if name == "trigger_position" else value
 
 
 def _position(name: str) -> TriggerPosition:

@@ -12,6 +12,7 @@ from typing import Final
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import KeyCaller, OperatorCaller
 from orchestrator.contracts.errors import Conflict, Forbidden, InvalidRequest, NotFound
+from orchestrator.contracts.faults import refusal_noted, refuse_any
 from orchestrator.contracts.records.tokens import ApiKey, Scope
 from orchestrator.store import api_keys
 
@@ -22,12 +23,15 @@ _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 
 async def add_api_key(services: Services, name: str, scopes: Collection[str]) -> Mapping[str, object]:
     """Make a key; `key` of the answer is shown this once. Raises InvalidRequest, Conflict."""
+    wrong: list[InvalidRequest] = []
+    wanted: frozenset[Scope] = frozenset()
     if not _NAME.fullmatch(name):
-        raise InvalidRequest(
-            f"{name[:80]!r} can't be the name of a key.",
-            suggestion="Use up to 64 of a-z, 0-9, dot, dash and underscore, a letter or a digit first.",
-        )
-    key = ApiKey(name=name, scopes=_scopes(scopes), created_at=services.clock.now())
+        mend = "Use up to 64 of a-z, 0-9, dot, dash and underscore, a letter or a digit first."
+        wrong.append(InvalidRequest(f"{name[:80]!r} can't be the name of a key.", suggestion=mend))
+    with refusal_noted(wrong):
+        wanted = _scopes(scopes)
+    refuse_any(wrong)
+    key = ApiKey(name=name, scopes=wanted, created_at=services.clock.now())
     secret = KEY_PREFIX + secrets.token_urlsafe(_KEY_BYTES)
     if not await services.db.run(lambda tx: api_keys.add(tx, key, _fingerprint(secret))):
         raise Conflict(
@@ -74,7 +78,8 @@ def _scopes(words: Collection[str]) -> frozenset[Scope]:
     known = {each.value: each for each in Scope}
     strange = sorted(set(words) - known.keys())
     if strange or not words:
-        what = f"There is no scope {strange[0][:80]!r}." if strange else "A key needs a scope."
+        named = ", ".join(repr(word[:80]) for word in strange)
+        what = f"There is no scope {named}." if strange else "A key needs a scope."
         raise InvalidRequest(
             what, suggestion=f"The scopes are {', '.join(known)}; manage is all that the operator may."
         )

@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 from orchestrator.commands.setup.definitions import definition_now, load_providers
 from orchestrator.contracts.egress_seams import SecretValues
 from orchestrator.contracts.errors import InvalidSettings, Unavailable
+from orchestrator.contracts.faults import each_of
 from orchestrator.contracts.records.definitions import Definition
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.providers import AuthMode, CredentialSlot
 from orchestrator.core.agents.credential_advice import how_to_set
 from orchestrator.core.agents.definition import DRIVERS_WITHOUT_A_MODEL
 from orchestrator.core.agents.environment import is_sensitive
-from orchestrator.core.agents.faults import each_of
 from orchestrator.paths import Paths
 from orchestrator.settings.tree import Settings
 from orchestrator.store.group_folders import AGENT_FILE

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import InvalidSettings
+from orchestrator.contracts.faults import noted, raise_any
 from orchestrator.contracts.records.definitions import Budget, Definition, ExtraDirectory
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.providers import Permissions
@@ -17,7 +18,6 @@ from orchestrator.contracts.records.tool_servers import McpServer
 from orchestrator.contracts.wire.tools import CHAT_TOOLS, GROUP_TOOLS, SPAWN_TOOLS, TASK_TOOLS
 from orchestrator.core.agents.agent_file import AgentFile, read_agent_file, unreadable_file
 from orchestrator.core.agents.definition import Defaults, chosen_budget, chosen_provider, resolve_definition
-from orchestrator.core.agents.faults import noted, raise_any
 from orchestrator.core.agents.forms import Form, McpServers, all_faults, server_records
 from orchestrator.core.agents.provider_file import (
     ProviderLayer,

@@ -9,6 +9,17 @@ _UNKNOWN: Final = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
 _MISSING: Final = frozenset({"missing", "missing_argument"})
 _SHOULD: Final = re.compile(r"^\w+ should ")
 
+_OUR_WORDS: Final = (
+    (re.compile(r"\b(a valid integer|an? integer)\b.*"), "a whole number"),
+    (re.compile(r"\ba valid string\b.*"), "a text"),
+    (re.compile(r"\ba (valid|finite) number\b.*"), "a number"),
+    (re.compile(r"\ba valid boolean\b.*"), "true or false"),
+    (re.compile(r"\ba valid (list|tuple|set|frozenset|array)\b.*"), "a list"),
+    (re.compile(r"\ba valid (dictionary|mapping|object)\b.*"), "an object"),
+    (re.compile(r"\bgreater than or equal to\b"), "at least"),
+    (re.compile(r"\bless than or equal to\b"), "at most"),
+)
+
 
 def unknown_field(given: Collection[str], known: Collection[str], *, within: str = "") -> str | None:
     """What is wrong with the first field of `given` that is not in `known`; None if all are known.
@@ -35,8 +46,17 @@ def wrong_field(place: Sequence[str | int], kind: str, words: str, known: Collec
     name = ".".join([*within, last])
     if kind in _MISSING:
         return f"{name!r} is missing"
-    said = _SHOULD.sub("must ", words)
-    return f"{name!r} {said}" if said != words else f"{name!r}: {words}"
+    ours = in_our_words(words)
+    said = _SHOULD.sub("must ", ours)
+    return f"{name!r} {said}" if said != ours else f"{name!r}: {ours}"
+
+
+def in_our_words(words: str) -> str:
+    """What pydantic says of a value, as people say it: a whole number, a text, at least 1."""
+    said = words.removeprefix("Value error, ")
+    for theirs, ours in _OUR_WORDS:
+        said = theirs.sub(ours, said)
+    return said
 
 
 def _nearest(name: str, known: Collection[str]) -> str | None:

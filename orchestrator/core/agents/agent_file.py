@@ -9,10 +9,10 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field, ValidationError
 
 from orchestrator.contracts.errors import InvalidSettings
+from orchestrator.contracts.faults import each_of, raise_any
 from orchestrator.contracts.records.definitions import HostPort
 from orchestrator.contracts.records.providers import Permissions
 from orchestrator.contracts.wire.tools import CHAT_TOOLS, GROUP_TOOLS, SPAWN_TOOLS, TASK_TOOLS
-from orchestrator.core.agents.faults import each_of, raise_any
 from orchestrator.core.agents.forms import (
     Command,
     FieldPath,
@@ -190,7 +190,7 @@ def _fields(
         for line, fault in told
     ]
     places = [fault.place for _, fault in told]
-    return _without(given, places), faults, frozenset(_meant(place) for place in places)
+    return _without(given, places), faults, frozenset(_meant(place, given) for place in places)
 
 
 def _without(given: Mapping[str, object], places: Sequence[FieldPath]) -> AgentFields:
@@ -221,10 +221,11 @@ def _entry_without(entry: object, wrong: Sequence[FieldPath]) -> list[object]:
     return [left] if left.keys() >= _NEEDED_OF_DIRECTORY else []
 
 
-def _meant(place: FieldPath) -> str:
-    """The field that a wrong entry is, or was meant to be."""
+def _meant(place: FieldPath, given: Mapping[str, object]) -> str:
+    """The field that a wrong entry is, or was meant to be: none that stands there by its own name."""
     name = str(place[0]) if place else ""
-    return next(iter(difflib.get_close_matches(name, AgentFields.model_fields, n=1)), name)
+    near = next(iter(difflib.get_close_matches(name, AgentFields.model_fields, n=1)), name)
+    return name if near in given else near
 
 
 def _line_of(place: FieldPath, lines: Lines) -> int | None:

@@ -6,6 +6,7 @@ from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
 from orchestrator.contracts.errors import InvalidSettings
+from orchestrator.contracts.faults import noted, raise_any
 from orchestrator.contracts.records.definitions import (
     Budget,
     Definition,
@@ -24,7 +25,6 @@ from orchestrator.contracts.records.providers import (
 from orchestrator.contracts.records.tool_servers import McpServer
 from orchestrator.core.agents.agent_file import PROVIDER_TOOLS, AgentFile
 from orchestrator.core.agents.environment import GITHUB_VARIABLE
-from orchestrator.core.agents.faults import noted, raise_any
 from orchestrator.core.agents.forms import server_records
 from orchestrator.core.agents.provider_file import Providers
 from orchestrator.core.agents.role import check_role
@@ -246,6 +246,7 @@ def _tools(files: Sequence[AgentFile], defaults: Defaults) -> tuple[str, ...]:
     wanted = _first(*(file.fields.tools for file in files))
     if wanted is None:
         return defaults.toolsets
+    # Only `groups` can be among them: `agent_file` refuses what is no toolset, and all have the others.
     for name in wanted:
         if name not in (*defaults.toolsets, *defaults.more_toolsets):
             what = f"has the tools {name}, which this group may not use"

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import ErrorDetails
 
 from orchestrator.contracts.records.tool_servers import McpServer
+from orchestrator.contracts.wire.field_names import in_our_words
 
 FieldPath: TypeAlias = tuple[str | int, ...]
 """Where in a form a value stands: `("budget", "tokens_per_day")`."""
@@ -25,6 +26,7 @@ _CODE_VARIABLES: Final = frozenset(
 )
 _CODE_PREFIXES: Final = ("LD_", "DYLD_")
 _OUR_PREFIX: Final = "DOVECOTE_"
+_OUR_NAMES: Final = frozenset({"HOME", "PATH"})
 
 
 class Form(BaseModel):
@@ -46,15 +48,16 @@ class Fault:
 def all_faults(error: ValidationError, form: type[Form]) -> list[Fault]:
     """What is wrong, in a sentence's parts: of each place once, whatever it could be instead."""
     found: list[Fault] = []
+    seen: list[FieldPath] = []
     for each in error.errors(include_url=False):
-        fault = _fault(each, form)
-        if not any(fault.place[: len(known.place)] == known.place for known in found):
-            found.append(fault)
+        place = tuple(part for part in each["loc"] if not _is_inner(part))
+        if not any(place[: len(known)] == known for known in seen):
+            seen.append(place)
+            found.append(_fault(each, place, form))
     return found
 
 
-def _fault(found: ErrorDetails, form: type[Form]) -> Fault:
-    place = tuple(part for part in found["loc"] if not _is_inner(part))
+def _fault(found: ErrorDetails, place: FieldPath, form: type[Form]) -> Fault:
     field = written(place)
     if found["type"] == "extra_forbidden":
         known = _fields_at(form, place[:-1])
@@ -92,7 +95,7 @@ def _is_inner(part: str | int) -> bool:
 
 
 def _must(found: ErrorDetails) -> str:
-    said = found["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    said = in_our_words(found["msg"]).removeprefix("Input should be ")
     if found["type"] == "string_pattern_mismatch":
         return f"of the form {found['ctx']['pattern']}"
     if found["type"] in ("string_too_long", "string_too_short", "too_long"):
@@ -138,12 +141,20 @@ def _plain_text(text: str) -> str:
 
 
 def _variables(given: Mapping[str, str]) -> Mapping[str, str]:
-    for name in given:
-        if name.upper() in _CODE_VARIABLES or name.upper().startswith(_CODE_PREFIXES):
-            raise ValueError(f"without {name}, which makes programs load foreign code")
-        if name.upper().startswith(_OUR_PREFIX) or name.upper() in ("HOME", "PATH"):
-            raise ValueError(f"without {name}, which Dovecote sets itself")
+    code = [name for name in given if _loads_code(name.upper())]
+    ours = [name for name in given if name.upper().startswith(_OUR_PREFIX) or name.upper() in _OUR_NAMES]
+    makes = "makes" if len(code) == 1 else "make"
+    wrong = [
+        *([f"without {', '.join(code)}, which {makes} programs load foreign code"] if code else []),
+        *([f"without {', '.join(ours)}, which Dovecote sets itself"] if ours else []),
+    ]
+    if wrong:
+        raise ValueError(", and ".join(wrong))
     return given
+
+
+def _loads_code(name: str) -> bool:
+    return name in _CODE_VARIABLES or name.startswith(_CODE_PREFIXES)
 
 
 def _words(text: str) -> str:
@@ -207,10 +218,14 @@ class McpServerForm(Form):
 
 
 def _servers(given: Mapping[str, McpServerForm]) -> Mapping[str, McpServerForm]:
+    wrong = ["without dovecote, which is the server of Dovecote itself"] if "dovecote" in given else []
     for name, form in given.items():
-        if name == "dovecote":
-            raise ValueError("without dovecote, which is the server of Dovecote itself")
-        form.record(name)
+        try:
+            form.record(name)
+        except ValueError as error:
+            wrong.append(f"{error} at {name}")
+    if wrong:
+        raise ValueError(", and ".join(wrong))
     return given
 
 

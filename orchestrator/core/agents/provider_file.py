@@ -13,6 +13,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from orchestrator.contracts.errors import InvalidSettings
+from orchestrator.contracts.faults import raise_any
 from orchestrator.contracts.records.providers import (
     AuthMode,
     CredentialSlot,
@@ -25,7 +26,6 @@ from orchestrator.contracts.records.providers import (
     WireFormat,
 )
 from orchestrator.contracts.toml_text import load_toml
-from orchestrator.core.agents.faults import raise_any
 from orchestrator.core.agents.forms import all_faults, server_records, shown
 from orchestrator.core.agents.provider_form import CALLS, KEY_HEADERS, ProviderForm, api_call
 
@@ -144,9 +144,11 @@ def _parent(
 ) -> _Merged:
     others = sorted({each for layer in layers for each in layer.tables} - {name})
     if parent not in others or parent in parents or len(parents) >= _MAX_PARENTS:
+        near = () if parent in others else difflib.get_close_matches(str(parent), others, n=1)
+        meant = f"Did you mean {near[0]}? " if near else ""
         raise InvalidSettings(
             f"{where}: the provider {name} has the field extends, which is {shown(parent)}.",
-            suggestion=f"It must be another provider: {', '.join(others)}.",
+            suggestion=f"{meant}It must be another provider: {', '.join(others)}.",
         )
     return _merged(str(parent), layers, parents=(*parents, name))
 
@@ -166,19 +168,19 @@ def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
 def _check(name: str, form: ProviderForm, merged: _Merged) -> None:
     """What no single field shows. Raises InvalidSettings."""
     mode = AuthMode(form.auth_mode)
+    wrong: list[tuple[str, str]] = []
     if mode is AuthMode.BOUND_SECRET and not form.slots:
-        raise merged.refusal(name, "is bound_secret and has no slots", "Add slots, or set auth_mode.")
+        wrong.append(("is bound_secret and has no slots", "Add slots, or set auth_mode."))
     if mode is AuthMode.BOUND_SECRET and form.wire is None:
         mend = "Set wire and base_url: its credential is added to calls that Dovecote understands."
-        raise merged.refusal(name, "is bound_secret and has no wire", mend)
+        wrong.append(("is bound_secret and has no wire", mend))
+    elif form.base_url is not None and form.wire is None:
+        wrong.append(("has a base_url and no wire", f"Set wire to one of: {', '.join(WireFormat)}."))
     if mode is not AuthMode.BOUND_SECRET and form.slots:
-        what = f"is {mode} and has slots"
-        raise merged.refusal(name, what, "Remove the slots, or set auth_mode = bound_secret.")
-    if form.base_url is not None and form.wire is None:
-        wires = ", ".join(WireFormat)
-        raise merged.refusal(name, "has a base_url and no wire", f"Set wire to one of: {wires}.")
+        wrong.append((f"is {mode} and has slots", "Remove the slots, or set auth_mode = bound_secret."))
     if form.base_url is not None and form.base_url.startswith("http:") and not merged.is_base_operators:
-        raise merged.refusal(name, "has a base_url without TLS", "Use https.")
+        wrong.append(("has a base_url without TLS", "Use https."))
+    raise_any([merged.refusal(name, what, mend) for what, mend in wrong])
 
 
 def _record(name: str, form: ProviderForm, *, is_base_operators: bool) -> Provider:

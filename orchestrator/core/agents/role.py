@@ -11,8 +11,8 @@ from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from orchestrator.contracts.errors import InvalidSettings
+from orchestrator.contracts.faults import noted, raise_any
 from orchestrator.core.agents.agent_file import AgentFile
-from orchestrator.core.agents.faults import noted, raise_any
 from orchestrator.core.agents.forms import shown
 from orchestrator.core.agents.front_matter import refusal
 

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from orchestrator.contracts.errors import InvalidSettings
+from orchestrator.contracts.faults import raise_any
 from orchestrator.contracts.records.definitions import ExtraDirectory
 from orchestrator.contracts.toml_text import load_toml
+from orchestrator.core.agents.forms import Form, all_faults
 
 _REFUSED_NAMES: Final = frozenset(
     {
@@ -40,20 +42,16 @@ _SHARED_PLACES: Final = frozenset({"/tmp", "/var/tmp"})
 _EXAMPLE: Final = '[[roots]] and below it path = "/srv/photos"'
 
 
-class _Root(BaseModel):
+class _Root(Form):
     """A directory below which additional directories may lie."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     path: Annotated[str, Field(min_length=1, max_length=4_096)]
     read_write: bool = False
     description: str = ""
 
 
-class Allowlist(BaseModel):
+class Allowlist(Form):
     """The operator's `mounts.toml`. non_main_read_only: other groups than main never write there."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     roots: list[_Root] = Field(default_factory=list)
     refused_names: list[str] = Field(default_factory=list)
@@ -87,7 +85,7 @@ class MountWish:
 
 
 def parse_allowlist(text: str, *, where: str) -> Allowlist:
-    """The list that a `mounts.toml` is. Raises InvalidSettings naming the field."""
+    """The list that a `mounts.toml` is. Raises InvalidSettings naming each field that is wrong."""
     try:
         return Allowlist.model_validate(load_toml(text))
     except tomllib.TOMLDecodeError as error:
@@ -95,13 +93,16 @@ def parse_allowlist(text: str, *, where: str) -> Allowlist:
             f"{where} is not TOML: {str(error)[:200]}.", suggestion="Mend that line."
         ) from None
     except ValidationError as error:
-        fault = error.errors(include_url=False)[0]
-        field = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in fault["loc"])
-        said = fault["msg"].removeprefix("Input should be ")
-        raise InvalidSettings(
-            f"{where} has the field {field.lstrip('.')}, which is {ascii(fault['input'])[:80]}: {said}.",
-            suggestion=f"Write roots as tables, each {_EXAMPLE}.",
-        ) from None
+        raise_any(
+            [
+                InvalidSettings(
+                    f"{where} has the field {fault.field}, which {fault.what}.",
+                    suggestion=f"{fault.mend} Write roots as tables, each {_EXAMPLE}.",
+                )
+                for fault in all_faults(error, Allowlist)
+            ]
+        )
+        raise
 
 
 def judge_mount(

@@ -96,15 +96,15 @@ async def test_a_path_or_a_method_that_is_none_is_answered_with_where_they_are_l
 @pytest.mark.parametrize(
     ("method", "path", "body", "message"),
     [
-        ("POST", MESSAGES, {"text": 3}, "The body has a wrong field: 'text' must be a valid string."),
+        ("POST", MESSAGES, {"text": 3}, "The body has a wrong field: 'text' must be a text."),
         (
             "POST",
             MESSAGES,
             {"files": [1]},
-            "The body has a wrong field: 'files.0' must be a valid string.",
+            "The body has a wrong field: 'files.0' must be a text.",
         ),
         ("POST", "/api/v1/groups", {"jid": "console:a"}, "The body has a wrong field: 'folder' is missing."),
-        ("GET", "/api/v1/events?since=-1", None, "The query has a wrong word: 'since' must be greater than"),
+        ("GET", "/api/v1/events?since=-1", None, "The query has a wrong word: 'since' must be at least 0."),
     ],
 )
 async def test_what_is_wrong_with_a_field_is_said_in_one_way(

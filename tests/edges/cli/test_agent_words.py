@@ -44,6 +44,39 @@ def test_a_check_names_the_line_and_what_mends_it_and_ends_with_1(home: Path, do
     assert "instructions" not in everything.stdout
 
 
+def test_a_check_names_all_that_is_wrong_also_beside_a_name_that_nearly_is_the_field(
+    home: Path, dovecote: Dovecote
+) -> None:
+    dovecote("group", "add", "a", "--jid", "console:a")
+    write(home, "a", "---\nprovidr: claude\nprovider: clode\ntool: x\ntools: [groups]\n---\n")
+
+    checked = dovecote("agent", "check", "a")
+
+    wrong = [line for line in checked.stdout.splitlines() if line.startswith("  ! ")]
+    assert [line.partition("AGENT.md ")[2][:24] for line in wrong] == [
+        "line 2 has the field pro",
+        "line 3 has the field pro",
+        "line 4 has the field too",
+        "line 5 has the tools gro",
+    ]
+    assert "'clode'" in wrong[1]
+
+
+def test_a_check_that_finds_something_wrong_ends_without_the_long_text(
+    home: Path, dovecote: Dovecote
+) -> None:
+    dovecote("group", "add", "a", "--jid", "console:a")
+    write(home, "a", "---\nprovider: claude\n---\nA long text.\n")
+    wrong = dovecote("agent", "check", "a")
+    write(home, "a", "---\nenv: {API_KEY: sk-0123456789abcdef0123}\n---\nA long text.\n")
+    doubtful = dovecote("agent", "check", "a")
+
+    assert (wrong.returncode, doubtful.returncode) == (1, 0)
+    assert "A long text." not in wrong.stdout
+    text, doubt = doubtful.stdout.index("A long text."), doubtful.stdout.index("  ? env.API_KEY")
+    assert text < doubt
+
+
 def test_a_credential_is_shown_as_set_or_missing_and_never_itself(home: Path, dovecote: Dovecote) -> None:
     dovecote("group", "add", "a", "--jid", "console:a")
     write(home, "a", "---\nprovider: mine\n---\n")

@@ -25,6 +25,22 @@ def test_a_key_stands_alone_where_a_shell_takes_it_and_what_it_is_beside_it(dove
     assert made.stderr == "This is the key of editor (spawn, stop). It is not shown again.\n"
 
 
+def test_a_key_without_a_scope_is_answered_with_the_scopes_and_all_else_that_is_wrong(
+    dovecote: Dovecote,
+) -> None:
+    bare = dovecote("api-key", "add", "editor")
+    refused = dovecote("api-key", "add", "Ed!", "--scope", "fly", "--scope", "swim")
+
+    scopes = "The scopes are read, spawn, stop, manage; manage is all that the operator may."
+    assert (bare.returncode, refused.returncode) == (1, 1)
+    assert bare.stderr.splitlines() == ["Error: A key needs a scope.", scopes]
+    assert refused.stderr.splitlines()[1:] == [
+        "'Ed!' can't be the name of a key. "
+        "Use up to 64 of a-z, 0-9, dot, dash and underscore, a letter or a digit first.",
+        f"There is no scope 'fly', 'swim'. {scopes}",
+    ]
+
+
 def test_a_scope_that_is_none_is_refused_with_those_that_are(dovecote: Dovecote) -> None:
     refused = dovecote("api-key", "add", "editor", "--scope", "fly")
 

@@ -12,7 +12,7 @@ from orchestrator.cli.doctor import examine, without_doctor
 from orchestrator.cli.findings import Finding, Health, Patient
 from orchestrator.cli.own_program_checks import check_alerts, check_voice
 from orchestrator.cli.place_checks import check_directories, check_disk, check_lock, check_log
-from orchestrator.cli.store_checks import check_files, check_groups, check_senders, check_store
+from orchestrator.cli.store_checks import check_files, check_groups, check_store, sender_findings
 from orchestrator.paths import Paths
 from orchestrator.settings.tree import AlertSettings, Settings
 from orchestrator.settings.voice import VoiceSettings
@@ -61,10 +61,10 @@ def test_a_broken_list_of_senders_is_named_with_its_line_and_what_mends_it(paths
     for folder in ("a", "b"):
         (paths.groups / folder).mkdir()
     (paths.groups / "b" / "senders.toml").write_text('mode = "drop"')
-    in_order = check_senders(patient(paths))
+    (in_order,) = sender_findings(patient(paths))
 
     (paths.groups / "a" / "senders.toml").write_text('\nmode = "of course"')
-    finding = check_senders(patient(paths))
+    (finding,) = sender_findings(patient(paths))
 
     assert (in_order.health, in_order.why[:6]) == (Health.OK, "1 of 2")
     assert finding.health is Health.FAILURE

@@ -60,6 +60,54 @@ def test_what_makes_no_sense_is_refused_in_two_lines(
     assert len(ended.stderr.splitlines()) == 2
 
 
+def test_all_changes_that_cannot_be_made_are_told_in_one_round_and_none_is_made(dovecote: Dovecote) -> None:
+    dovecote("group", "add", "a", "--jid", "console:a", "--main")
+
+    changes = ["nmae=A", "requires_trigger=ja", "locale=xx", "timezone=Mars", "trigger=((", "is_main=no"]
+    ended = dovecote("group", "set", "a", *changes, "assistant_name=Ann")
+    shown = dovecote("group", "show", "a")
+
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr.splitlines() == [
+        "Error: 6 things are wrong:",
+        "A group has no setting 'nmae'. Did you mean name? Known ones: name, trigger, assistant_name, "
+        "requires_trigger, is_main, trigger_position, reply_triggers, timezone, locale.",
+        "requires_trigger is 'ja', but must be true or false.",
+        "There are no sentences in the language 'xx'. Known ones: en.",
+        "Group 'a' is main, and exactly one group is. "
+        "Make another group main instead: dovecote group set FOLDER is_main=true",
+        "The trigger '((' is not a regular expression: missing ) at position 2. "
+        "Give a word such as @Andy, or put a backslash before signs meant as they are.",
+        "timezone 'Mars' is not known. Give an IANA name such as Europe/Berlin.",
+    ]
+    assert "Ann" not in shown.stdout
+
+
+def test_all_that_is_wrong_with_a_new_group_is_told_in_one_round(home: Path, dovecote: Dovecote) -> None:
+    ended = dovecote("group", "add", "A b", "--jid", "nowhere", "--trigger", "((", "--name", "")
+
+    assert ended.returncode == 1
+    assert [line.split(" ")[0] for line in ended.stderr.splitlines()] == [
+        "Error:",
+        "'A",
+        "'nowhere'",
+        "The",
+        "A",
+    ]
+    assert not (home / "groups" / "A b").exists()
+
+
+def test_what_changes_nothing_is_answered_with_what_a_group_has(dovecote: Dovecote) -> None:
+    dovecote("group", "add", "a", "--jid", "console:a")
+
+    ended = dovecote("group", "set", "a", "colour=red")
+    bare = dovecote("group", "set", "a", "colour")
+
+    assert ended.stderr.splitlines()[0] == "Error: A group has no setting 'colour'."
+    assert bare.stderr.splitlines()[0] == "Error: 'colour' is not a change."
+    assert all("name, trigger, assistant_name" in each.stderr for each in (ended, bare))
+
+
 def test_a_chat_that_no_channel_serves_is_registered_with_a_warning(dovecote: Dovecote) -> None:
     ended = dovecote("group", "add", "family", "--jid", "1203@g.us")
     console = dovecote("group", "add", "garden", "--jid", "console:garden")

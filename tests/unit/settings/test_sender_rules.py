@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.contracts.errors import InvalidSettings
+from orchestrator.contracts.faults import SeveralFaults
 from orchestrator.contracts.records.senders import SenderMode, SenderRules
 from orchestrator.settings.sender_rules import parse_sender_rules
 
@@ -65,6 +66,29 @@ def test_an_unknown_mode_is_answered_with_those_there_are() -> None:
         parse_sender_rules(b'mode = "off"', where="senders.toml")
 
     assert caught.value.suggestion == 'Use one of "anyone", "allowlist", "drop".'
+
+
+def test_all_that_is_wrong_is_said_at_once_in_the_order_of_the_lines() -> None:
+    raw = b'senders = ["Ann", 7, "Bob"]\nmode = "some"\ncolour = "red"\n'
+
+    with pytest.raises(SeveralFaults) as caught:
+        parse_sender_rules(raw, where="senders.toml")
+
+    assert [fault.message for fault in caught.value.faults] == [
+        "senders.toml line 1 has 7 where a list of ids belongs.",
+        "senders.toml line 1 names 'Ann', which is not the id of a person.",
+        "senders.toml line 1 names 'Bob', which is not the id of a person.",
+        "senders.toml line 2 has the mode 'some'.",
+        "senders.toml line 3 knows no 'colour'.",
+    ]
+
+
+def test_ids_that_are_none_are_named_beside_a_mode_that_needs_no_list() -> None:
+    with pytest.raises(SeveralFaults) as caught:
+        parse_sender_rules(b'mode = "anyone"\nsenders = [\n"Ann",\n"Bob"]', where="senders.toml")
+
+    lines = [fault.message.split()[2] for fault in caught.value.faults]
+    assert lines == ["2", "3", "4"]
 
 
 @given(st.binary(max_size=200))

@@ -3,10 +3,10 @@
 import pytest
 
 from orchestrator.contracts.errors import InvalidSettings
+from orchestrator.contracts.faults import SeveralFaults
 from orchestrator.contracts.records.definitions import HostPort
 from orchestrator.contracts.records.providers import Permissions
 from orchestrator.core.agents.agent_file import MAX_BODY_BYTES, AgentFile, parse_agent_file
-from orchestrator.core.agents.faults import SeveralFaults
 
 WHOLE = """---
 name: Scout
@@ -86,17 +86,17 @@ def test_a_name_without_a_value_is_as_if_it_were_not_there() -> None:
         ("permissions: maybe", "permissions", "'deny-all', 'approve-reads' or 'approve-all'"),
         ("permission: deny-all", "permission", "Did you mean permissions?"),
         ("whatever: 1", "whatever", "Known are: additional_dirs, budget, command"),
-        ("name: 7", "name", "a valid string"),
+        ("name: 7", "name", "be a text."),
         ("name: ''", "name", "1 character"),
         ("provider: Claude!", "provider", "[a-z0-9]"),
         ('command: "my \'agent"', "command", "a command as for a shell"),
         ("command: ''", "command", "the name of a program"),
         ("model: 'a b'", "model", "of the form"),
-        ("max_turns: 0", "max_turns", "greater than or equal to 1"),
-        ("max_turns: 1.5", "max_turns", "a valid integer"),
-        ("max_turns: true", "max_turns", "a valid integer"),
+        ("max_turns: 0", "max_turns", "at least 1"),
+        ("max_turns: 1.5", "max_turns", "be a whole number."),
+        ("max_turns: true", "max_turns", "be a whole number."),
         ("budget: 5", "budget", "a table"),
-        ("budget: {tokens_per_day: -1}", "budget.tokens_per_day", "greater than or equal to 1"),
+        ("budget: {tokens_per_day: -1}", "budget.tokens_per_day", "at least 1"),
         ("budget: {usd_per_month: 0}", "budget.usd_per_month", "greater than 0"),
         ("budget: {usd: 1}", "budget.usd", "Known are: tokens_per_day, usd_per_month"),
         ("tools: chat", "tools", "a list"),
@@ -108,12 +108,15 @@ def test_a_name_without_a_value_is_as_if_it_were_not_there() -> None:
         ("locale: 'x y'", "locale", "of the form"),
         ("env: {LD_PRELOAD: x}", "env", "without LD_PRELOAD"),
         ("env: {PATH: /x}", "env", "which Dovecote sets itself"),
+        ("env: {PATH: /x, ENV: y, LD_X: z}", "env", "without ENV, LD_X, which make programs load"),
+        ("env: {PATH: /x, ENV: y, HOME: z}", "env", "and without PATH, HOME, which Dovecote sets itself"),
         ("env: {dovecote_model: x}", "env", "which Dovecote sets itself"),
         ("env: {A-B: x}", "env.A-B", "of the form"),
-        ("env: {A: [1]}", "env.A", "a valid string"),
+        ("env: {A: [1]}", "env.A", "be a text."),
         ("mcp_servers: {x: {}}", "mcp_servers", "either command or url"),
         ("mcp_servers: {x: {command: a, url: 'https://b'}}", "mcp_servers", "either command or url"),
         ("mcp_servers: {dovecote: {command: a}}", "mcp_servers", "the server of Dovecote itself"),
+        ("mcp_servers: {dovecote: {}, y: {}}", "mcp_servers", "and a table with either command or url at y"),
         ("mcp_servers: {x: {command: a, cmd: b}}", "mcp_servers.x.cmd", "Did you mean"),
         (
             "mcp_servers: {x: {command: a, env: {NODE_OPTIONS: b}}}",
@@ -151,7 +154,7 @@ def test_all_wrong_fields_are_named_each_once_in_the_order_of_their_lines() -> N
 
     told = [(fault.message, fault.suggestion) for fault in refused.value.faults]
     wanted = [
-        ("groups/x/AGENT.md line 2 has the field max_turns, which is 'many'.", "integer"),
+        ("groups/x/AGENT.md line 2 has the field max_turns, which is 'many'.", "a whole number"),
         ("groups/x/AGENT.md line 3 has the field colour, which is not known here.", "Known are"),
         ("groups/x/AGENT.md line 4 has the field permissions, which is 'maybe'.", "'approve-reads'"),
         ("groups/x/AGENT.md line 7 has the field mcp_servers.a.url, which is 'ftp://x'.", "https://"),
@@ -163,6 +166,17 @@ def test_all_wrong_fields_are_named_each_once_in_the_order_of_their_lines() -> N
         assert message.startswith(what)
         assert mend in (suggestion or "")
     assert str(refused.value).count("\n") == len(wanted) - 1
+
+
+def test_what_is_missing_hides_nothing_that_is_wrong_beside_it() -> None:
+    with pytest.raises(SeveralFaults) as refused:
+        parse("---\nadditional_dirs:\n  - {path: srv, mode: w}\n---\n")
+
+    assert [fault.message.split()[6].rstrip(",") for fault in refused.value.faults] == [
+        "additional_dirs[0].name",
+        "additional_dirs[0].path",
+        "additional_dirs[0].mode",
+    ]
 
 
 def test_of_very_many_faults_the_first_are_told_and_the_others_counted() -> None:

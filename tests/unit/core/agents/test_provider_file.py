@@ -200,6 +200,11 @@ def test_native_login_has_no_slots_and_says_so_in_one_line() -> None:
         ('[mine]\ndriver = "acp"\nfiles = {"../x" = ""}', "a path relative to the home"),
         ('[mine]\ndriver = "acp"\nenvironment = {LD_PRELOAD = ""}', "without LD_PRELOAD"),
         ('[mine]\ndriver = "acp"\nextends = "nobody"', "It must be another provider: acp, "),
+        ('[mine]\nextends = "cluade"', "Did you mean claude? It must be another provider: acp, "),
+        (
+            '[mine]\ndriver = "acp"\nauth_mode = "bound_secret"\nbase_url = "https://x"',
+            "has no slots. Add slots, or set auth_mode.\nlayer 1: the provider mine is bound_secret and has ",
+        ),
         ('[mine]\nextends = "mine"', "has the field extends, which is 'mine'"),
         ('[a]\nextends = "mine"\n[mine]\nextends = "a"', "has the field extends"),
         ('[mine]\ndriver = "acp"\nmodes = {yes = ["x"]}', "'deny-all', 'approve-reads' or 'approve-all'"),

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.contracts.errors import InvalidSettings
+from orchestrator.contracts.faults import SeveralFaults
 from orchestrator.contracts.records.definitions import ExtraDirectory
 from orchestrator.core.sandbox.mount_rules import (
     Allowlist,
@@ -181,6 +182,21 @@ def test_h7_a_wrong_list_is_refused_by_its_field(text: str, field: str) -> None:
 
     assert f"mounts.toml has the field {field}, " in refused.value.message
     assert "[[roots]]" in (refused.value.suggestion or "")
+
+
+def test_of_a_wrong_list_all_fields_are_named_at_once() -> None:
+    text = 'non_main_read_only = 1\ncolour = "red"\n[[roots]]\npath = ""\n[[roots]]\nread_write = 2'
+
+    with pytest.raises(SeveralFaults) as refused:
+        parse_allowlist(text, where="mounts.toml")
+
+    assert {fault.message.split()[4].rstrip(",") for fault in refused.value.faults} == {
+        "roots[0].path",
+        "roots[1].path",
+        "roots[1].read_write",
+        "non_main_read_only",
+        "colour",
+    }
 
 
 def test_a_list_that_is_no_toml_is_refused() -> None:

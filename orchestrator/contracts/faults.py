@@ -1,21 +1,27 @@
-"""Several things that are wrong with what an operator wrote, told at once."""
+"""Several things that are wrong with what somebody wrote, told at once."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-from orchestrator.contracts.errors import InvalidSettings
+from orchestrator.contracts.errors import InvalidRequest, InvalidSettings
 
 _MOST_TOLD: Final = 12
 
 
 class SeveralFaults(InvalidSettings):
-    """All that was found to be wrong, each with what mends it, one a line."""
+    """All that was found to be wrong with what an operator wrote, each with what mends it, one a line."""
 
     def __init__(self, faults: Sequence[InvalidSettings]) -> None:
-        told = [str(fault) for fault in faults[:_MOST_TOLD]]
-        left = len(faults) - len(told)
-        super().__init__("\n".join([*told, f"And {left} more."] if left else told))
+        super().__init__(_one_a_line(faults))
+        self.faults = tuple(faults)
+
+
+class SeveralRefusals(InvalidRequest):
+    """All that was found to be wrong with what somebody asked for, each with what mends it, one a line."""
+
+    def __init__(self, faults: Sequence[InvalidRequest]) -> None:
+        super().__init__(_one_a_line([f"{len(faults)} things are wrong:", *faults]))
         self.faults = tuple(faults)
 
 
@@ -33,6 +39,15 @@ def noted(found: list[InvalidSettings]) -> Iterator[None]:
         found.extend(each_of(error))
 
 
+@contextmanager
+def refusal_noted(found: list[InvalidRequest]) -> Iterator[None]:
+    """As `noted`, of what somebody asked for."""
+    try:
+        yield
+    except InvalidRequest as error:
+        found.extend(error.faults if isinstance(error, SeveralRefusals) else (error,))
+
+
 def raise_any(found: Sequence[InvalidSettings]) -> None:
     """Raises InvalidSettings that tells all of them, each once, of each file by line; nothing for none."""
     different = _by_line({str(fault): fault for fault in found}.values())
@@ -40,6 +55,21 @@ def raise_any(found: Sequence[InvalidSettings]) -> None:
         raise different[0]
     if different:
         raise SeveralFaults(different)
+
+
+def refuse_any(found: Sequence[InvalidRequest]) -> None:
+    """Raises InvalidRequest that tells all of them, each once; nothing for none."""
+    different = list({str(fault): fault for fault in found}.values())
+    if len(different) == 1:
+        raise different[0]
+    if different:
+        raise SeveralRefusals(different)
+
+
+def _one_a_line(faults: Sequence[object]) -> str:
+    told = [str(fault) for fault in faults[:_MOST_TOLD]]
+    left = len(faults) - len(told)
+    return "\n".join([*told, f"And {left} more."] if left else told)
 
 
 def _by_line(found: Iterable[InvalidSettings]) -> list[InvalidSettings]:
