@@ -12,7 +12,7 @@ from orchestrator.cli.api_key_app import api_key_app
 from orchestrator.cli.image_app import image_app
 from orchestrator.cli.keeping_app import add_keeping_commands
 from orchestrator.cli.options import AsJson, Count, Folder, Home, Since, Tree
-from orchestrator.cli.output import allow_any_text, say_error, unwritable
+from orchestrator.cli.output import READER_GONE, ReaderGone, allow_any_text, say_error, unwritable
 from orchestrator.cli.proposal_app import proposal_app
 from orchestrator.cli.provider_app import provider_app
 from orchestrator.cli.secret_app import secret_app
@@ -261,10 +261,15 @@ add_keeping_commands(app)
 
 
 def main() -> None:
-    """Run a command. A failure is one sentence and what to do about it, and exit code 1."""
+    """Run a command. A failure is one sentence and what to do about it, and exit code 1.
+
+    A reader that goes away is none: it ends the command in silence.
+    """
     allow_any_text()
     try:
         _run()
+    except ReaderGone:
+        sys.exit(READER_GONE)
     except DovecoteError as error:
         say_error(error)
         sys.exit(1)

@@ -3,8 +3,16 @@
 import io
 import os
 import sys
+from typing import Final
 
 from orchestrator.contracts.errors import DovecoteError
+
+READER_GONE: Final = 141
+"""The exit code of who writes where nobody reads any longer, as shells show it: 128 and SIGPIPE."""
+
+
+class ReaderGone(DovecoteError):
+    """Who read the output has what he wanted, as `head` does: the command ends, in silence."""
 
 
 def allow_any_text() -> None:
@@ -29,7 +37,7 @@ def unwritable(error: OSError) -> DovecoteError:
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
     if isinstance(error, BrokenPipeError):
-        return DovecoteError("Nobody reads the output any longer.")
+        return ReaderGone("Nobody reads the output any longer.")
     return DovecoteError(f"The output cannot be written: {error.strerror}.")
 
 

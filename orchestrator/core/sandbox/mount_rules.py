@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
 
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from orchestrator.contracts.errors import InvalidSettings
 from orchestrator.contracts.faults import raise_any
 from orchestrator.contracts.records.definitions import ExtraDirectory
 from orchestrator.contracts.toml_text import load_toml
-from orchestrator.core.agents.forms import Form, all_faults
+from orchestrator.contracts.wire.field_names import in_our_words
 
 _REFUSED_NAMES: Final = frozenset(
     {
@@ -42,16 +43,20 @@ _SHARED_PLACES: Final = frozenset({"/tmp", "/var/tmp"})
 _EXAMPLE: Final = '[[roots]] and below it path = "/srv/photos"'
 
 
-class _Root(Form):
+class _Root(BaseModel):
     """A directory below which additional directories may lie."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     path: Annotated[str, Field(min_length=1, max_length=4_096)]
     read_write: bool = False
     description: str = ""
 
 
-class Allowlist(Form):
+class Allowlist(BaseModel):
     """The operator's `mounts.toml`. non_main_read_only: other groups than main never write there."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     roots: list[_Root] = Field(default_factory=list)
     refused_names: list[str] = Field(default_factory=list)
@@ -93,16 +98,21 @@ def parse_allowlist(text: str, *, where: str) -> Allowlist:
             f"{where} is not TOML: {str(error)[:200]}.", suggestion="Mend that line."
         ) from None
     except ValidationError as error:
-        raise_any(
-            [
-                InvalidSettings(
-                    f"{where} has the field {fault.field}, which {fault.what}.",
-                    suggestion=f"{fault.mend} Write roots as tables, each {_EXAMPLE}.",
-                )
-                for fault in all_faults(error, Allowlist)
-            ]
-        )
+        raise_any([_wrong_entry(each, where) for each in error.errors(include_url=False)])
         raise
+
+
+def _wrong_entry(found: ErrorDetails, where: str) -> InvalidSettings:
+    field = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in found["loc"])
+    why = f"is {ascii(found['input'])[:80]}: {in_our_words(found['msg']).removeprefix('Input should be ')}"
+    if found["type"] == "missing":
+        why = "is missing"
+    elif found["type"] == "extra_forbidden":
+        why = "is not known here"
+    return InvalidSettings(
+        f"{where} has the field {field.lstrip('.')}, which {why}.",
+        suggestion=f"Write roots as tables, each {_EXAMPLE}.",
+    )
 
 
 def judge_mount(

@@ -174,6 +174,28 @@ def test_config_lists_the_settings_there_are_also_where_one_is_wrong(home: Path,
     assert ["queue.max_live", "20", "default"] in [row.split() for row in rows]
 
 
+@pytest.mark.parametrize(
+    "words", [["--help"], ["config"], ["doctor"], ["group", "list", "--json"], ["version"]]
+)
+def test_a_reader_that_has_what_he_wants_ends_a_command_in_silence(
+    home: Path, environment: dict[str, str], words: list[str]
+) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "orchestrator", *words],
+        cwd=home,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as command:
+        assert command.stdout is not None
+        assert command.stderr is not None
+        command.stdout.close()
+        said = command.stderr.read()
+
+    assert (command.returncode, said) == (141, "")
+
+
 def test_a_wrong_usage_is_exit_code_two(dovecote: Dovecote) -> None:
     assert dovecote("group", "add").returncode == 2
     assert dovecote("nonsense").returncode == 2

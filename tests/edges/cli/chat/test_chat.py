@@ -134,7 +134,7 @@ def test_groups_are_managed_without_an_orchestrator_by_the_same_commands(
     assert (home / "groups/garden/AGENT.md").is_file()
     assert (again.returncode, wrong.returncode) == (1, 1)
     assert "garden" in again.stderr
-    assert "colour=red" in wrong.stderr
+    assert "'colour'" in wrong.stderr
     assert changed.returncode == 0, changed.stderr
     group = json.loads(shown.stdout)
     assert (group["requires_trigger"], group["timezone"], group["name"]) == (False, "Asia/Tokyo", "Garden")
@@ -172,10 +172,8 @@ def test_a_reader_that_goes_away_is_not_a_fault(home: Path, environment: dict[st
         code = talk.wait(timeout=30)
         said = talk.stderr.read()
 
-    assert code == 1
-    assert "Nobody reads" in said
-    assert "Traceback" not in said
-    assert "Exception ignored" not in said
+    assert code == 141
+    assert [line[:15] for line in said.splitlines()] == ["Agents run with"]
 
 
 def test_a_second_interrupt_ends_a_busy_daemon_at_once(
@@ -221,7 +219,7 @@ def wait_for_event(home: Path, event: str, *, within_s: float = 30) -> None:
         time.sleep(0.02)
 
 
-def test_who_stops_reading_followed_events_is_told_in_one_line(
+def test_who_stops_reading_followed_events_ends_them_in_silence(
     home: Path, environment: dict[str, str], dovecote: Dovecote, serve: Serve
 ) -> None:
     serve()
@@ -243,4 +241,4 @@ def test_who_stops_reading_followed_events_is_told_in_one_line(
         said = follower.stderr.read()
 
     assert "agent.started" in first
-    assert (follower.returncode, said) == (1, "Error: Nobody reads the output any longer.\n")
+    assert (follower.returncode, said) == (141, "")
