@@ -1,5 +1,6 @@
 """Every directory and file of an installation, from one root."""
 
+import errno
 import hashlib
 import os
 import stat
@@ -177,8 +178,11 @@ class Paths:
     def ensure(self) -> None:
         """Make every directory, private to this user. What exists is kept; a mode too open is mended.
 
+        A home is made, what it lies in is not: that may be a disk which is not there now.
         Raises DovecoteError where that cannot be.
         """
+        if not self.home.parent.is_dir():
+            raise unusable(self.home, FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)))
         on_the_way = _PASSED_THROUGH if os.geteuid() == 0 else _PRIVATE
         for directory in (self.groups, self.data, self.ipc, self.sessions, self.workspaces):
             _make(directory, on_the_way)

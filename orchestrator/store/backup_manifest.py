@@ -53,7 +53,10 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What a backup says of itself. made_at: ISO 8601. schema: of the store in it; None if it has none."""
+    """What a backup says of itself. made_at: ISO 8601. schema: of the store in it; None if it has none.
+
+    home: of what, so that it hears where copies lie; empty in those of earlier versions.
+    """
 
     product: str
     schema: int | None
@@ -61,6 +64,7 @@ class Manifest:
     has_secrets: bool
     members: Mapping[str, Member]
     left_out: LeftOut = LeftOut()
+    home: str = ""
 
     @property
     def size_bytes(self) -> int:
@@ -84,6 +88,7 @@ def to_bytes(manifest: Manifest) -> bytes:
         "product": manifest.product,
         "schema": manifest.schema,
         "madeAt": manifest.made_at,
+        "home": manifest.home,
         "hasSecrets": manifest.has_secrets,
         "leftOut": list(manifest.left_out.paths),
         "leftOutCount": manifest.left_out.count,
@@ -109,6 +114,7 @@ def _parsed(plain: Mapping[str, Any]) -> Manifest:
         product=str(plain["product"]),
         schema=None if schema is None else int(schema),
         made_at=str(plain["madeAt"]),
+        home=str(plain.get("home", "")),
         has_secrets=bool(plain["hasSecrets"]),
         members={
             str(name): Member(sha256=str(sha256), size_bytes=int(size))

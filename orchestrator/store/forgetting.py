@@ -80,7 +80,30 @@ DELETE FROM notices
  WHERE EXISTS (SELECT 1 FROM json_each(:chats) WHERE instr(':' || incident || ':', ':' || value || ':'))
 """,
 }
+KNOWS_PERSON: Final = """
+SELECT EXISTS (SELECT 1 FROM messages WHERE :whose IN (sender_jid, chat_jid))
+    OR EXISTS (SELECT 1 FROM outbox WHERE chat_jid = :whose)
+    OR EXISTS (SELECT 1 FROM names WHERE jid = :whose)
+    OR EXISTS (SELECT 1 FROM contacts WHERE :whose IN (lid, phone))
+    OR EXISTS (SELECT 1 FROM members WHERE :whose IN (jid, chat_jid))
+    OR EXISTS (SELECT 1 FROM chats WHERE jid = :whose)
+    OR EXISTS (SELECT 1 FROM groups WHERE jid = :whose)
+    OR EXISTS (SELECT 1 FROM facts WHERE name = 'forgetting-files:' || :whose)
+"""
+KNOWS_GROUP: Final = """
+SELECT EXISTS (SELECT 1 FROM groups WHERE folder = :whose)
+    OR EXISTS (SELECT 1 FROM agents WHERE folder = :whose)
+    OR EXISTS (SELECT 1 FROM tasks WHERE folder = :whose)
+    OR EXISTS (SELECT 1 FROM facts
+                WHERE name IN ('forgetting:' || :whose, 'forgetting-files:' || :whose))
+"""
 ALERTS: Final = "SELECT id, text FROM alerts"
+NOTICES: Final = """
+SELECT source_key, group_concat(text, char(10)) AS text
+  FROM (SELECT source_key, text FROM outbox WHERE source = 'notice' ORDER BY id)
+ GROUP BY source_key
+"""
+REMOVE_NOTICE: Final = "DELETE FROM outbox WHERE source = 'notice' AND source_key = :source_key"
 SAID: Final = f"""
 SELECT seq, chat_jid, message_id, attachments, agent_id, turn_id
   FROM messages WHERE sender_jid IN {_CHATS}
@@ -214,6 +237,10 @@ def remove_group(
     for statements in (OF_AGENTS, OF_GROUP, OF_CHATS):
         rows.remove(tx, statements, values)
     _remove_alerts(tx, [*chats, *words], sentences)
+    # People choose names as they like: one is surely meant only where it is quoted.
+    _remove_notices(
+        tx, rows, [*map(_whole, chats), *(re.compile(f"“{re.escape(each)}”") for each in words)], sentences
+    )
 
 
 def said_by(tx: Transaction, ids: Collection[Jid]) -> Said:
@@ -256,6 +283,7 @@ def remove_person(
     for statements in (OF_AGENTS, OF_PERSON, OF_CHATS):
         rows.remove(tx, statements, values)
     _remove_alerts(tx, ids, ())
+    _remove_notices(tx, rows, [_whole(each) for each in ids], ())
 
 
 def _answered(said: Said) -> dict[str, str]:
@@ -268,11 +296,28 @@ def _answered(said: Said) -> dict[str, str]:
 
 def _remove_alerts(tx: Transaction, words: Collection[str], sentences: Collection[re.Pattern[str]]) -> None:
     # Whole words only: a group called "a" is in every sentence, and "1701@…" in "491701@…".
-    named = [re.compile(rf"(?<![\w-]){re.escape(each)}(?![\w-])") for each in words if each]
+    named = [_whole(each) for each in words if each]
     for row in tx.all(ALERTS, {}):
         text = str(row["text"])
         if any(each.search(text) for each in named) or any(each.fullmatch(text) for each in sentences):
             alerts.remove(tx, int(row["id"]))
+
+
+def _remove_notices(
+    tx: Transaction,
+    rows: Rows,
+    named: Collection[re.Pattern[str]],
+    sentences: Collection[re.Pattern[str]],
+) -> None:
+    """What other chats, main most of all, were told of it in sentences of our own."""
+    for row in tx.all(NOTICES, {}):
+        text = str(row["text"])
+        if any(each.search(text) for each in named) or any(each.fullmatch(text) for each in sentences):
+            rows.remove(tx, {"notices elsewhere": REMOVE_NOTICE}, {"source_key": row["source_key"]})
+
+
+def _whole(word: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])")
 
 
 def _remove_events(tx: Transaction, rows: Rows, agents: Sequence[AgentId]) -> None:

@@ -60,7 +60,7 @@ def back_up(paths: Paths, target: Path | None, *, with_secrets: bool, at: dateti
     _check_target(paths, path)
     try:
         note_copy(paths.backups.absolute(), path)
-        with _unfinished(path) as (file, beside):
+        with _unfinished(paths, path) as (file, beside):
             manifest = _write(paths, file, beside, with_secrets=with_secrets, at=at)
             if read_backup(file, Nowhere()) != manifest:
                 raise _not_written(path, "what was read back is not what was written")
@@ -88,6 +88,7 @@ def _write(paths: Paths, file: Path, beside: Path, *, with_secrets: bool, at: da
                 has_secrets=with_secrets,
                 members=writer.members,
                 left_out=writer.left_out,
+                home=str(paths.home.absolute()),
             )
             writer.finish(manifest)
         raw.flush()
@@ -96,9 +97,10 @@ def _write(paths: Paths, file: Path, beside: Path, *, with_secrets: bool, at: da
 
 
 @contextlib.contextmanager
-def _unfinished(path: Path) -> Iterator[tuple[Path, Path]]:
+def _unfinished(paths: Paths, path: Path) -> Iterator[tuple[Path, Path]]:
     """The file to write and a directory for what is needed meanwhile; both go at the end."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if path.parent == paths.backups.absolute():
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as beside:
         yield Path(beside) / "backup", Path(beside)
 
@@ -113,6 +115,12 @@ def _check_target(paths: Paths, path: Path) -> None:
                 f"{path} would lie in {piece}, which is backed up itself.",
                 suggestion="Name a file outside, or none: then it goes to data/backups.",
             )
+    if not path.parent.is_dir() and path.parent != paths.backups.absolute():
+        # A disk that is not plugged in has no folder: one made in its place would take the backup instead.
+        raise NotFound(
+            f"There is no folder {path.parent}.",
+            suggestion=f"Make it, or name another place; with no name it goes to {paths.backups}.",
+        )
 
 
 def _give_name(file: Path, path: Path) -> None:

@@ -16,7 +16,7 @@ from orchestrator.commands.keeping.backups import moment
 from orchestrator.contracts.errors import DovecoteError, ErrorCode, InvalidRequest, NotFound
 from orchestrator.contracts.os_errors import unusable
 from orchestrator.paths import Paths
-from orchestrator.store.backup_list import STAGING
+from orchestrator.store.backup_list import STAGING, note_copy
 from orchestrator.store.backup_manifest import (
     DATABASE,
     DATABASES,
@@ -80,7 +80,16 @@ def restore(paths: Paths, source: Path, *, at: datetime) -> Restored:
     except OSError as error:
         raise unusable(paths.home, error) from error
     paths.ensure()
+    _tell_origin(paths, manifest)
     return Restored(manifest=manifest, aside=aside)
+
+
+def _tell_origin(paths: Paths, manifest: Manifest) -> None:
+    """So that who forgets somebody in the home that was copied hears of this one."""
+    origin = Paths(home=Path(manifest.home))
+    if manifest.home and origin.backups.is_dir() and origin.home.resolve() != paths.home.resolve():
+        with contextlib.suppress(OSError):  # it may be another user's by now: what is restored stays so
+            note_copy(origin.backups, paths.home.absolute())
 
 
 def _nobody_in(paths: Paths) -> InstanceLock:

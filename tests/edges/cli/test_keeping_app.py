@@ -2,18 +2,22 @@
 
 import json
 import shutil
+import sqlite3
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from orchestrator.cli.backups import run_backup, run_restore
 from orchestrator.cli.findings import Health, Patient
-from orchestrator.cli.forgetting import run_forget_group
+from orchestrator.cli.forgetting import WORDS, run_forget_group, run_forget_person
 from orchestrator.cli.service import run_install
 from orchestrator.cli.store_checks import check_store
 from orchestrator.contracts.errors import InvalidRequest
 from orchestrator.paths import Paths
 from orchestrator.settings.tree import Settings
+from orchestrator.store.forgetting import OF_AGENTS, OF_CHATS, OF_GROUP, OF_PERSON
 from orchestrator.store.unfinished_restore import UnfinishedRestore, note_unfinished
 from tests.edges.cli.conftest import Dovecote
 from tests.support.store_template import lay_store
@@ -95,6 +99,48 @@ def test_what_is_forgotten_is_listed(used: Path, capsys: pytest.CaptureFixture[s
     assert code == 0
     assert json.loads(capsys.readouterr().out)["files"] == [str(used / "groups" / "family")]
     assert not (used / "groups" / "family").exists()
+
+
+def test_what_went_is_said_in_words_that_people_know(
+    used: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with closing(sqlite3.connect(used / "data" / "store" / "dovecote.db")) as store:
+        store.execute(
+            "INSERT INTO messages (chat_jid, message_id, sender_jid, sender_name, sender_role, text, sent_ms,"
+            " received_ms, is_trigger, status)"
+            " VALUES ('console:a', 'm', 'console:ann', 'Ann', 'member', 'x', 0, 0, 0, 'skipped')"
+        )
+        store.execute("INSERT INTO names (jid, name) VALUES ('console:ann', 'Ann')")
+        store.commit()
+    run_backup(used, tmp_path / "b.tar.gz", with_secrets=False, as_json=False)
+    run_restore(tmp_path / "other", tmp_path / "b.tar.gz")
+    capsys.readouterr()
+
+    code = run_forget_person(used, "console:ann", is_sure=True, as_json=False)
+
+    said = capsys.readouterr().out.splitlines()
+    assert code == 0
+    assert "removed  1 message" in said
+    assert "removed  1 name" in said
+    assert f"  {tmp_path / 'other'} (a home: forget it there too, with --home)" in said
+
+
+@pytest.mark.parametrize("words", [("person", "49170@s.whatsapp.net"), ("group", "nobody")])
+def test_who_asks_to_forget_what_nobody_knows_is_told_so_and_not_asked(
+    dovecote: Dovecote, used: Path, words: tuple[str, str]
+) -> None:
+    ended = dovecote("forget", *words)
+
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.startswith("Nothing is kept of ")
+    assert words[1] in ended.stdout.splitlines()[0]
+
+
+def test_every_row_that_goes_has_words_of_people_or_is_bookkeeping() -> None:
+    tables = (OF_AGENTS, OF_GROUP, OF_CHATS, OF_PERSON)
+    unnamed = {what for statements in tables for what in statements} - WORDS.keys()
+
+    assert unnamed == {"waits", "tokens", "turns", "trees", "registrations", "cursors", "incidents"}
 
 
 def test_a_unit_that_systemd_takes_is_shown_without_installing_it(

@@ -43,6 +43,7 @@ def _back_up(tmp_path: Path, *how: str) -> "subprocess.CompletedProcess[str]":
     paths = Paths(home=tmp_path / "home")
     paths.ensure()
     lay_store(paths.database)
+    (tmp_path / "to").mkdir()
     argv = [sys.executable, "-c", _PROGRAM, str(paths.home), str(tmp_path / "to" / "b.tar.gz"), *how]
     return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
 

@@ -207,6 +207,20 @@ def test_a_backup_into_what_is_backed_up_is_refused(paths: Paths) -> None:
         back_up(paths, paths.groups / "family" / "b.tar.gz", with_secrets=False, at=NOON)
 
 
+def test_a_folder_that_is_not_there_is_not_made_for_a_backup_nor_for_a_home(
+    paths: Paths, tmp_path: Path
+) -> None:
+    gone = tmp_path / "disk"
+    made = back_up(paths, None, with_secrets=False, at=NOON)
+
+    with pytest.raises(NotFound, match=f"There is no folder {gone}"):
+        back_up(paths, gone / "b.tar.gz", with_secrets=False, at=NOON)
+    with pytest.raises(DovecoteError, match=f"{gone}/home cannot be used: No such file"):
+        restore(Paths(home=gone / "home"), made.path, at=NOON)
+
+    assert not gone.exists()
+
+
 def test_of_an_unused_home_there_is_no_backup(tmp_path: Path) -> None:
     with pytest.raises(NotFound):
         back_up(Paths(home=tmp_path), None, with_secrets=False, at=NOON)

@@ -11,6 +11,8 @@ import pytest
 
 from orchestrator.commands.keeping.backups import back_up
 from orchestrator.commands.keeping.forgetting import forget_group, forget_person
+from orchestrator.commands.keeping.restoring import restore
+from orchestrator.commands.saying.outgoing import queue_notice
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.errors import InvalidRequest, Unavailable
 from orchestrator.contracts.events import AgentLogged, ChildSpawned, TokenGenerated
@@ -177,6 +179,7 @@ async def test_copies_elsewhere_are_named_and_what_unfinished_ones_left(
 ) -> None:
     paths, disk = desk.services.paths, tmp_path_factory.mktemp("disk")
     kept, removed, unplugged = (disk / name for name in ("kept.gz", "removed.gz", "stick/unplugged.gz"))
+    unplugged.parent.mkdir()
     for path in (kept, removed, unplugged):
         back_up(paths, path, with_secrets=False, at=desk.now)
     removed.unlink()
@@ -188,6 +191,39 @@ async def test_copies_elsewhere_are_named_and_what_unfinished_ones_left(
     found = await forget_group(desk.services, OPERATOR, "family")
 
     assert found.copies == tuple(sorted(map(str, (kept, unplugged, *left))))
+
+
+async def test_a_home_that_a_backup_of_this_one_was_put_back_into_is_named_too(
+    desk: Desk, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    other = tmp_path_factory.mktemp("elsewhere") / "other"
+    made = back_up(desk.services.paths, None, with_secrets=False, at=desk.now)
+    restore(Paths(home=other), made.path, at=desk.now)
+
+    found = await forget_group(desk.services, OPERATOR, "family")
+
+    assert found.copies == tuple(sorted((str(made.path), str(other))))
+
+
+async def test_what_other_chats_were_told_of_a_forgotten_group_goes_and_the_rest_stays(desk: Desk) -> None:
+    await desk.run(lambda tx: tx.execute("UPDATE groups SET name = 'Roses' WHERE folder = 'family'"))
+    told = [
+        (Say.CHAT_MET, {"name": "Lilies", "trigger": "@Andy", "folder": "family"}),
+        (Say.OPERATOR_BOX, {"group": "Roses", "why": "It wrote too much."}),
+        (Say.CHAT_LEFT, {"name": "Roses are red"}),
+    ]
+    for number, (what, facts) in enumerate(told):
+        await desk.run(
+            lambda tx, what=what, facts=facts, number=number: queue_notice(  # type: ignore[misc]
+                tx, desk.services, chat=OTHER_CHAT, what=what, incident=f"i-{number}", at=desk.now, **facts
+            )
+        )
+
+    found = await forget_group(desk.services, OPERATOR, "family")
+
+    rows = await desk.run(lambda tx: tx.all("SELECT source_key FROM outbox WHERE source = 'notice'"))
+    assert [row["source_key"] for row in rows] == ["i-2"]
+    assert found.rows["notices elsewhere"] == 2
 
 
 async def test_agents_that_know_of_it_are_stopped_first(desk: Desk) -> None:
