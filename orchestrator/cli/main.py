@@ -3,7 +3,7 @@
 import gc
 import sys
 from pathlib import Path
-from typing import Annotated, Literal, Optional
+from typing import Annotated, Final, Literal, Optional
 
 import typer
 
@@ -41,6 +41,9 @@ app.add_typer(api_key_app, name="api-key")
 app.add_typer(workspace_app, name="workspace")
 app.add_typer(provider_app, name="provider")
 app.add_typer(whatsapp_app, name="whatsapp")
+
+_NEW_OBJECTS: Final = 100_000
+"""So many are made before garbage is looked for: what a command loads stays, and looking costs it a tenth."""
 
 
 @app.command()
@@ -266,6 +269,7 @@ def main() -> None:
     A reader that goes away is none: it ends the command in silence.
     """
     allow_any_text()
+    gc.set_threshold(_NEW_OBJECTS)
     try:
         _run()
     except ReaderGone:
