@@ -27,6 +27,7 @@ from orchestrator.core.text_cleaning import clean_text
 from orchestrator.egress.proxy import opened_egress
 
 _WITHIN_S: Final = 30.0
+_MAX_SAID_CHARS: Final = 200
 _MARKS: Final = {Health.OK: "ok  ", Health.WARNING: "warn", Health.FAILURE: "FAIL"}
 
 
@@ -139,8 +140,17 @@ _HEADERS: Final = {"anthropic-version": "2023-06-01"}
 """What one of the wire formats wants with each call; the others ignore it."""
 
 
+def _said(body: str) -> str:
+    """The message of an error as every wire format shapes it; else all of the answer."""
+    try:
+        message = json.loads(body)["error"]["message"]
+    except (ValueError, LookupError, TypeError, RecursionError):  # a provider answers what it likes
+        return body
+    return message if isinstance(message, str) else body
+
+
 def _verdict(api: ProviderApi, call: str, status: int, body: str) -> Finding:
-    said = " ".join(body.split())[:200]
+    said = " ".join(_said(body).split())[:_MAX_SAID_CHARS]
     if status < 300:
         return well("upstream", f"{call} is answered")
     if status in (401, 403):

@@ -148,7 +148,7 @@ def hold(
     The chat is told of the incident once, and once more when it is over.
     """
     name = f"{incident.name}:{agent.chat_jid}"
-    if incident in _DETAILS:
+    if incident in _DETAILS or incident is NO_PROVIDER:  # which only an agent that was started meets
         _forget_earlier_faults(tx, agent, but=incident)
     count, is_told = notices.count_one(tx, name, at=at)
     for message in given:

@@ -79,7 +79,9 @@ def test_an_upstream_that_nobody_serves_is_said(home: Path, capsys: pytest.Captu
     furnish(home, "http://127.0.0.1:9")
 
     assert check(home, "lab", as_json=False) == 1
-    assert "takes no connection" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "takes no connection" in shown
+    assert not any(sign in shown for sign in '{}"')  # no JSON where people read
 
 
 def test_a_provider_without_a_network_is_well_and_one_that_is_not_there_is_named(

@@ -95,6 +95,18 @@ async def test_what_a_chat_waits_for_is_of_the_definition_as_it_is_now(desk: Des
     assert len(await desk.texts(OTHER_CHAT)) == 2
 
 
+async def test_a_provider_that_is_away_is_what_a_chat_waits_for_once_its_agent_could_be_started(
+    desk: Desk,
+) -> None:
+    await desk.hear("m-1")
+    first = await desk.start_agent("agent-1")
+    await desk.run(lambda tx: be_refused(tx, desk, first))
+    desk.clock.advance(300)
+    await fail_to_begin(desk, 2, "PROVIDER_OVERLOADED")
+
+    assert (await chat_view(desk.services, CHAT, after=0)).held_by == ("provider",)
+
+
 async def test_nothing_is_said_to_be_waited_for_while_an_agent_is_at_work_with_all_there_is(
     desk: Desk,
 ) -> None:
