@@ -17,8 +17,9 @@ file is shown, `last_seen` up to where somebody has looked.
 `agent_trees` and `top` show agents in `tree_lines`, `status` all that is, in `status_lines`;
 `backups`, `forgetting` and `service` do what `keeping_app` says; `reference` draws the README's tables.
 `doctor` gives `findings`, made by `place_checks`, `secret_checks`, `running_checks` (of the orchestrator
-that runs), `store_checks`, `standing_checks` (with `queue_checks`: what waits), `runner_checks`,
-`container_checks`, `own_program_checks`, `channel_checks`, `door_checks`, `refusal_checks`, `service_checks`,
-`workspace_checks`, `provider_checks` and `agent_checks`; `provider_trial` and `image_check` take longer.
+that runs), `store_checks`, `name_checks`, `standing_checks` (with `queue_checks`: what waits),
+`runner_checks`, `container_checks`, `own_program_checks`, `channel_checks`, `door_checks`,
+`refusal_checks`, `service_checks`, `workspace_checks`, `provider_checks` and `agent_checks`;
+`provider_trial` and `image_check` take longer.
 `output` and `table` print, `labels` is fields as people read them.
 """

@@ -28,7 +28,7 @@ _SEEN_BY_AGENTS = ("/workspace/", f"{HOME_TARGET}/")
 
 
 def agent_findings(patient: Patient) -> list[Finding]:
-    """One finding a group. A store that can't be read is told by its own check."""
+    """One finding a group, or one a fault of it. A store that can't be read is told by its own check."""
     if not is_made(patient.paths.database):
         return []
     try:
@@ -37,7 +37,7 @@ def agent_findings(patient: Patient) -> list[Finding]:
             groups = [of_row(row) for row in connection.execute(ALL)]
     except (sqlite3.Error, KeyError, IndexError):
         return []
-    return [_finding(view) for view in look_at_agents(patient, groups)]
+    return [each for view in look_at_agents(patient, groups) for each in _findings(view)]
 
 
 def look_at_agents(patient: Patient, groups: Sequence[Group]) -> list[DefinitionView]:
@@ -129,19 +129,13 @@ def _missing(view: DefinitionView, installed: InstalledPrograms) -> list[Trouble
     return found + [Trouble(what=each.what, mend=each.mend, is_fatal=each.is_used) for each in own]
 
 
-def _finding(view: DefinitionView) -> Finding:
+def _findings(view: DefinitionView) -> list[Finding]:
     name = f"agent {view.group}"
     if not view.troubles:
         provider, model = view.fields.get("provider"), view.fields.get("model")
-        return well(name, f"{provider}{f', model {model}' if model else ''}.")
-    why, mend = _in_words([each for each in view.troubles if each.is_fatal] or view.troubles, view.group)
-    return doubtful(name, why, mend) if view.is_well else broken(name, why, mend)
-
-
-def _in_words(troubles: Sequence[Trouble], group: str) -> tuple[str, str]:
-    """What is wrong and what mends it; of several, each with its own mend."""
-    told = [(clean_text(each.what)[:_MAX_CHARS], clean_text(each.mend)[:_MAX_CHARS]) for each in troubles]
-    if len(told) == 1:
-        return told[0]
-    all_of_them = " ".join(f"({number}) {what} {mend}" for number, (what, mend) in enumerate(told, start=1))
-    return all_of_them, f"The same, one a line: dovecote agent check {group}"
+        return [well(name, f"{provider}{f', model {model}' if model else ''}.")]
+    told = [each for each in view.troubles if each.is_fatal] or view.troubles
+    say = doubtful if view.is_well else broken
+    return [
+        say(name, clean_text(each.what)[:_MAX_CHARS], clean_text(each.mend)[:_MAX_CHARS]) for each in told
+    ]

@@ -48,6 +48,10 @@ def _image(engine: Engine, patient: Patient) -> Finding:
     state = engine.run(lambda client: image_state(client, name, own_stamps()))
     if state not in _SAID:
         return well(_IMAGE, f"{name}: {state}.")
+    agent = patient.settings.agent
+    is_unasked_for = agent.runner == "auto" and agent.image is None
+    if state is ImageState.MISSING and is_unasked_for:
+        return well(_IMAGE, f"{name} is not built, so agents run without Docker.")
     mend = REBUILD.removeprefix("Run: ")
     why = f"{name}: {_SAID[state]}"
     is_needed = patient.settings.agent.runner == "docker" and state is not ImageState.STALE

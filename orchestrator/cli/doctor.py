@@ -13,6 +13,7 @@ from orchestrator.cli.container_checks import docker_findings
 from orchestrator.cli.door_checks import check_doors, check_keys
 from orchestrator.cli.findings import Finding, Health, Patient, broken, doubtful, well
 from orchestrator.cli.home import unknown_language
+from orchestrator.cli.name_checks import name_findings
 from orchestrator.cli.own_program_checks import check_alerts, check_voice
 from orchestrator.cli.place_checks import (
     check_directories,
@@ -49,6 +50,7 @@ CHECKS: Final[tuple[Check | SeveralChecks, ...]] = (
     check_keys,
     check_store,
     check_groups,
+    name_findings,
     sender_findings,
     check_files,
     standing_findings,
@@ -80,7 +82,7 @@ def run_doctor(home_option: Path | None, *, as_json: bool) -> int:
     if as_json:
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
-        _print_table(findings)
+        print_table(findings)
     return 1 if any(finding.health is Health.FAILURE for finding in findings) else 0
 
 
@@ -141,16 +143,22 @@ def without_doctor(finding: Finding) -> Finding:
     return replace(finding, mend="Look into the log in data/logs.")
 
 
-def _print_table(findings: Sequence[Finding]) -> None:
+def print_table(findings: Sequence[Finding]) -> None:
+    """One line a finding, with what mends it below."""
     from rich.console import Console
     from rich.text import Text
 
     screen = Console(file=sys.stdout, soft_wrap=True, highlight=False)
     width = max(len(finding.what) for finding in findings)
-    for finding in findings:
+    for finding, following in zip(findings, [*findings[1:], None], strict=True):
         sign, colour = _SIGNS[finding.health]
         screen.print(
             Text(f"{sign:<5}", style=colour), Text(f"{finding.what:<{width}}  {finding.why}"), sep=""
         )
-        if finding.mend:
+        # What mends several findings in a row stands once, below the last of them.
+        is_said_again = following is not None and (following.what, following.mend) == (
+            finding.what,
+            finding.mend,
+        )
+        if finding.mend and not is_said_again:
             screen.print(Text(f"{'':<{width + 7}}→ {finding.mend}"))

@@ -39,6 +39,11 @@ def well(what: str, why: str) -> Finding:
     return Finding(what=what, health=Health.OK, why=why)
 
 
+def well_for_now(what: str, why: str, other: str) -> Finding:
+    """Nothing has to be done; `other` is what one may do."""
+    return Finding(what=what, health=Health.OK, why=why, mend=other)
+
+
 def doubtful(what: str, why: str, mend: str) -> Finding:
     """It works, but somebody may care."""
     return Finding(what=what, health=Health.WARNING, why=why, mend=mend)

@@ -4,15 +4,15 @@ import asyncio
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
-from orchestrator.cli.findings import Finding, Patient, broken, doubtful, well
+from orchestrator.cli.findings import Finding, Patient, broken, doubtful, well, well_for_now
 from orchestrator.contracts.errors import DovecoteError
 from orchestrator.core.agents.unstartable import Need, NeedKey
 from orchestrator.runners.catalog import Chosen, RunnerOptions, choose_runner
 from orchestrator.runners.image import REBUILD
 
+_GET_WALLS: Final = f"Install Docker, then: {REBUILD.removeprefix('Run: ')}; or install bubblewrap."
 _SENTENCE_END: Final = re.compile(r"(?<=\.) +(?=[A-Z])")
 
 
@@ -34,28 +34,29 @@ def check_runner(patient: Patient) -> Finding:
         chosen, _ = asyncio.run(_look(patient))
     except DovecoteError as error:
         return broken("runner", error.message, error.suggestion)
-    if chosen.runner.name == "process":
-        mend = f"Install Docker, then: {REBUILD.removeprefix('Run: ')}; or install bubblewrap."
-        return doubtful("runner", chosen.in_brief, " ".join((*chosen.passed_over, mend)))
-    return judge_choice(chosen, patient.settings.agent.bwrap)
+    agent = patient.settings.agent
+    if chosen.runner.name == "process" and agent.runner == "process" and not agent.allow_unisolated:
+        return well("runner", f"{chosen.words} So agent.runner wants it.")
+    named = (agent.bwrap, agent.engine_url, agent.image)
+    return judge_choice(chosen, is_wanted=any(each is not None for each in named))
 
 
-def judge_choice(chosen: Chosen, bwrap: Path | None) -> Finding:
-    """A runner with walls, and why no better one is used: what mends that is advice, not how it stands.
+def judge_choice(chosen: Chosen, *, is_wanted: bool) -> Finding:
+    """What agents run in, and why in nothing better: each reason once, and then each advice once.
 
-    bwrap: as it is set.
+    is_wanted: a setting names what was passed over. Walls of the second kind are no fault where none does.
     """
-    if not chosen.passed_over:
+    has_walls = chosen.runner.name != "process"
+    if has_walls and not chosen.passed_over:
         return well("runner", chosen.words)
-    stands, mend = chosen.in_brief, " ".join(chosen.passed_over)
-    if len(chosen.passed_over) == 1:
-        # What is advised to the only reason there is needs no second telling of it.
-        reason, *advice = _SENTENCE_END.split(mend, maxsplit=1)
-        if advice:
-            stands, mend = f"{chosen.words} {reason}", advice[0]
-    if bwrap is None:
-        mend += f" Or, if it is meant so, set agent.runner to {chosen.runner.name} in dovecote.toml."
-    return doubtful("runner", stands, mend)
+    split = [_SENTENCE_END.split(each, maxsplit=1) for each in chosen.passed_over]
+    stands = " ".join(dict.fromkeys([chosen.words, *(reason for reason, *_ in split)]))
+    mend = " ".join(dict.fromkeys(advice for _, *rest in split for advice in rest))
+    if not has_walls:
+        return doubtful("runner", stands, mend or _GET_WALLS)
+    if is_wanted:
+        return doubtful("runner", stands, mend or _GET_WALLS)
+    return well_for_now("runner", stands, f"To have Docker containers instead: {mend or _GET_WALLS}")
 
 
 def check_enforced(patient: Patient) -> Finding:

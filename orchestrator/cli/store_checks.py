@@ -68,7 +68,9 @@ def check_groups(patient: Patient) -> Finding:
         return broken("groups", why, mend)
     if len(mains) != 1:
         return doubtful(
-            "groups", f"{len(rows)} groups, none is main.", "dovecote group set FOLDER is_main=true"
+            "groups",
+            f"{'1 group' if len(rows) == 1 else f'{len(rows)} groups'}, none is main.",
+            "dovecote group set FOLDER is_main=true",
         )
     return well("groups", f"{len(rows)} registered; {mains[0]} is main.")
 

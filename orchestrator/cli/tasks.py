@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from orchestrator.cli.client import ApiClient, not_running
 from orchestrator.cli.home import Home, open_home_to_ask
+from orchestrator.cli.labels import instant
 from orchestrator.cli.place import open_place
 from orchestrator.cli.table import columns
 from orchestrator.commands.operator_requests import ask_as_operator
@@ -216,7 +217,7 @@ def add(home_option: Path | None, new: ScheduleTask, *, as_json: bool) -> None:
     if as_json:
         _print_json(task)
     else:
-        print(f"Task {task['id']} runs at {task['nextRun']}.")
+        print(f"Task {task['id']} runs at {instant(task['nextRun'])}.")
 
 
 def take(home_option: Path | None, step: Step, *, as_json: bool) -> None:
@@ -235,7 +236,7 @@ def _what_follows(task: Object) -> str:
         return " Its run was stopped."
     if "runUnderWay" in task:
         return " A run under way goes on; to end that too: dovecote task cancel, or /stop in its chat."
-    return f" Next run: {task['nextRun']}." if task["status"] == "active" else ""
+    return f" Next run: {instant(task['nextRun'])}." if task["status"] == "active" else ""
 
 
 def new_task(

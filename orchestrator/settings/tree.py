@@ -61,13 +61,21 @@ class AssistantSettings(Section):
     """Who the assistant is, where a group does not say otherwise."""
 
     name: str = Field(
-        "Assistant", min_length=1, max_length=64, description="its name; `@Name` is the trigger"
+        "Assistant",
+        min_length=1,
+        max_length=64,
+        description="its name in groups made from now on, `@Name` their trigger; one that is there is "
+        "changed by `dovecote group set FOLDER assistant_name=Name trigger=@Name`",
     )
     timezone: Annotated[str, AfterValidator(_known_timezone)] = Field(
         "UTC", description="IANA timezone of its answers; without it `TZ`, then the system's"
     )
     locale: str = Field(
-        "en", min_length=2, max_length=35, description="language of the sentences Dovecote says"
+        "en",
+        min_length=2,
+        max_length=35,
+        description="language of the sentences Dovecote says in groups made from now on; one that is there "
+        "is changed by `dovecote group set FOLDER locale=…`",
     )
     operators: Annotated[tuple[str, ...], AfterValidator(_all_chat_ids), _CHAT_IDS] = Field(
         (), description="JIDs of the people who may command it, besides those in the main chat"

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.doctor import examine, without_doctor
-from orchestrator.cli.findings import Finding, Health, Patient
+from orchestrator.cli.doctor import examine, print_table, without_doctor
+from orchestrator.cli.findings import Finding, Health, Patient, doubtful
+from orchestrator.cli.name_checks import name_findings
 from orchestrator.cli.own_program_checks import check_alerts, check_voice
 from orchestrator.cli.place_checks import check_directories, check_disk, check_lock, check_log
 from orchestrator.cli.store_checks import check_files, check_groups, check_store, sender_findings
 from orchestrator.paths import Paths
-from orchestrator.settings.tree import AlertSettings, Settings
+from orchestrator.settings.tree import AlertSettings, AssistantSettings, Settings
 from orchestrator.settings.voice import VoiceSettings
 from orchestrator.store.instance_lock import InstanceLock, holder_pid
 from orchestrator.store.migrate import shipped_migrations
@@ -71,6 +72,38 @@ def test_a_broken_list_of_senders_is_named_with_its_line_and_what_mends_it(paths
     assert finding.why.startswith("groups/a/senders.toml line 2 has the mode 'of course'.")
     assert '"anyone", "allowlist", "drop"' in finding.why
     assert finding.why.endswith("Only operators are heard there.")
+
+
+def test_groups_that_were_made_before_a_name_was_set_are_named_with_what_changes_them(paths: Paths) -> None:
+    rows = GROUP.format(folder="a", is_main=1) + GROUP.format(folder="b", is_main=0)
+    make_store(paths, schema=len(shipped_migrations()), rows=rows)
+    with closing(sqlite3.connect(paths.database)) as connection:
+        connection.execute("UPDATE groups SET trigger = '@own' WHERE folder = 'b'")
+        connection.commit()
+    changed = Settings(assistant=AssistantSettings(name="Andy", locale="en"))
+
+    untouched = name_findings(patient(paths))
+    (found,) = name_findings(Patient(paths=paths, settings=changed, pid=None))
+
+    assert untouched == []
+    assert found.health is Health.OK
+    assert found.why == "assistant.name is 'Andy', for groups made from now on; not yet so: a."
+    assert (found.mend or "").endswith('dovecote group set a assistant_name="Andy" trigger="@Andy"')
+
+
+def test_an_advice_for_several_findings_in_a_row_stands_once(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    print_table([doubtful("x", "One.", "Do it."), doubtful("x", "Two.", "Do it."), doubtful("y", "A.", "B.")])
+
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines == [
+        ["warn", "x", "One."],
+        ["warn", "x", "Two."],
+        ["→", "Do", "it."],
+        ["warn", "y", "A."],
+        ["→", "B."],
+    ]
 
 
 def test_a_group_whose_files_take_too_much_is_named_with_what_mends_it(paths: Paths) -> None:

@@ -97,7 +97,7 @@ def test_a_bwrap_that_is_not_there_is_a_failure(home: SickHome) -> None:
     assert_names(found, Health.FAILURE, "'bubblewrap', which the settings name, can't start", "agent.runner")
 
 
-async def test_a_runner_that_is_not_the_best_is_a_warning_and_its_advice_is_no_part_of_what_is_so() -> None:
+async def test_a_runner_that_is_not_the_best_is_a_warning_only_where_a_setting_names_a_better_one() -> None:
     options = RunnerOptions(image=None, programs_directory=Path("/nowhere"))
     so = "No Docker engine answers at unix:///x: No such file."
     advice = "Start it (sudo systemctl start docker)."
@@ -108,21 +108,42 @@ async def test_a_runner_that_is_not_the_best_is_a_warning_and_its_advice_is_no_p
     )
     await chosen.runner.close()
 
-    found = judge_choice(chosen, None)
-    with_bwrap_set = judge_choice(chosen, Path("/opt/bwrap"))
-    best = judge_choice(replace(chosen, passed_over=()), None)
+    found = judge_choice(chosen, is_wanted=False)
+    with_better_set = judge_choice(chosen, is_wanted=True)
+    best = judge_choice(replace(chosen, passed_over=()), is_wanted=False)
 
-    assert found.health is Health.WARNING
-    assert found.why == f"Agents run in sandboxes. {so}"
-    assert found.mend == f"{advice} Or, if it is meant so, set agent.runner to bubblewrap in dovecote.toml."
-    assert with_bwrap_set.mend == advice
+    assert (found.health, with_better_set.health) == (Health.OK, Health.WARNING)
+    assert found.why == with_better_set.why == f"Agents run in sandboxes. {so}"
+    assert found.mend == f"To have Docker containers instead: {advice}"
+    assert with_better_set.mend == advice
     assert (best.health, best.why) == (Health.OK, "Agents run in sandboxes.")
 
 
-def test_agents_without_walls_are_a_warning_with_what_gives_them_some(home: SickHome) -> None:
-    found = check_runner(home.patient(settings=with_agents(runner="process")))
+def test_agents_without_walls_are_a_warning_where_models_may_run_so_and_else_what_was_chosen(
+    home: SickHome,
+) -> None:
+    chosen = check_runner(home.patient(settings=with_agents(runner="process")))
+    found = check_runner(home.patient(settings=with_agents(runner="process", allow_unisolated=True)))
 
     assert_names(found, Health.WARNING, "", "dovecote image build")
+    assert (chosen.health, chosen.mend) == (Health.OK, None)
+    assert chosen.why.endswith("So agent.runner wants it.")
+
+
+async def test_of_agents_without_walls_each_reason_and_each_advice_stands_once(home: SickHome) -> None:
+    options = RunnerOptions(image=None, programs_directory=Path("/nowhere"))
+    docker, bwrap = "No Docker engine answers at unix:///x.", "There is no bwrap."
+    chosen = Chosen(
+        runner=make_runner("process", options),
+        words="Agents run without walls.",
+        passed_over=(f"{docker} Start it.", f"{bwrap} Install it.", f"{bwrap} Install it."),
+    )
+    await chosen.runner.close()
+
+    found = judge_choice(chosen, is_wanted=False)
+
+    assert found.why == f"Agents run without walls. {docker} {bwrap}"
+    assert (found.health, found.mend) == (Health.WARNING, "Start it. Install it.")
 
 
 @pytest.fixture
