@@ -8,8 +8,8 @@ share. Each command imports what it needs inside, so that help is quick. A comma
 it, `ended` says how; `logging_setup` and `log_repeats` are its log.
 `chat` is a conversation, by `chat_terminal` or, without a terminal, by `chat_lines`; both speak by a
 `console_link`, a `steady_link` when orchestrators may go and come. `stdin_lines` is what is typed,
-`chat_words` what the chat itself does and says, `addressing` how the assistant is called, `sent_file` how a
-file is shown, `last_seen` up to where somebody has looked.
+`chat_words` what the chat itself does and says, `chat_holds` what its messages wait for, `addressing` how the
+assistant is called, `sent_file` how a file is shown, `last_seen` up to where somebody has looked.
 `groups`, `tasks`, `proposals`, `api_keys`, `usage`, `secrets`, `provider_login`, `config`, `workspaces`,
 `image` (with `build_for` and `image_prune`), `events` (in `event_lines`), `whatsapp` and `whatsapp_link`
 (with `whatsapp_settling` behind a link, and `whatsapp_numbers`) are the commands of these names; `seen` is

@@ -13,6 +13,7 @@ from orchestrator.cli.addressing import (
     why_not_heard,
     why_unanswered,
 )
+from orchestrator.cli.chat_holds import how_to_look, why_held
 from orchestrator.cli.chat_words import Word, help_text, unknown_word, word_of
 from orchestrator.cli.console_link import ConsoleLink
 from orchestrator.cli.last_seen import LastSeen
@@ -27,18 +28,6 @@ _LOOK_S: Final = 0.5
 # An incident that was there before us may be over: the next try shows it.
 _HOLD_S: Final = 15.0
 _QUOTED_CHARS: Final = 40
-_HELD: Final = {
-    "start": "No agent can be started at the moment.",
-    "setup": "The agent can't be started as it is set up.",
-    "program": "The agent's program is not there, can't be run or ended at once.",
-    "refused": "The model service refuses the credential or the model.",
-    "budget": "The budget is used up.",
-    "provider": "The model service does not answer at the moment.",
-    "disk": "The disk is too full to start an agent.",
-    "files": "The agent's files take more room than they may.",
-}
-_LOOK: Final = {"setup": "dovecote agent check", "budget": "dovecote usage"}
-_LOOK_ELSE: Final = "dovecote doctor"
 _ENDED: Final = {"partial": "broke off half-way", "failed": "could not be finished"}
 
 
@@ -138,10 +127,10 @@ class LineChat:
         self._held_since = self._held_since or now
         is_certain = self._was_told or now - self._held_since > _HOLD_S
         if is_certain and not news.outbox:
-            why = _HELD.get(news.held_by[0], f"Messages wait for: {news.held_by[0]}.")
             raise DovecoteError(
-                f"{why} The messages are kept; they are answered when Dovecote runs and this is over.",
-                suggestion=f"Look for the cause: {_LOOK.get(news.held_by[0], _LOOK_ELSE)}",
+                f"{why_held(news.held_by[0])} The messages are kept; they are answered when Dovecote runs "
+                "and this is over.",
+                suggestion=how_to_look(news.held_by[0]),
             )
 
     def _check_delivered(self, news: ChatNews) -> None:

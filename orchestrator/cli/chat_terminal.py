@@ -17,6 +17,7 @@ from rich.text import Text
 
 from orchestrator.api.chat_watch import ChatNews, ChatPlace, ChatStart, SentText
 from orchestrator.cli.addressing import how_to_address, is_addressed, why_not_heard, why_unanswered
+from orchestrator.cli.chat_holds import how_to_look
 from orchestrator.cli.chat_words import Word, help_text, unknown_word, word_of
 from orchestrator.cli.console_link import ConsoleLink
 from orchestrator.cli.last_seen import LastSeen
@@ -124,7 +125,7 @@ class TerminalChat:
         return place
 
     async def _show_news(self, screen: Console, start: ChatStart, place: ChatPlace) -> None:
-        undelivered = 0
+        undelivered, held = 0, ""
         while True:
             news = await self._link.news(place, wait_s=_WAIT_S)
             self._show_heard(screen, start, news)
@@ -135,6 +136,9 @@ class TerminalChat:
             if news.undelivered > undelivered:
                 screen.print(Text("An answer could not be delivered; the log says why.", style="red"))
             undelivered = news.undelivered
+            was_held, held = held, news.held_by[0] if news.held_by and news.unsettled else ""
+            if held not in ("", was_held):
+                _dim(screen, how_to_look(held))
             self._is_typing = news.typing
             self._session.app.invalidate()
             place = news.place

@@ -160,7 +160,8 @@ def add(home_option: Path | None, new: NewGroup) -> None:
     group = at_desk(home, lambda desk: desk.add(new))
     print(f"Group {group.folder} is registered for {clean_text(group.jid)}.")
     if not group.jid.startswith(PREFIX):
-        print("Its network is served once that channel is linked and switched on: dovecote doctor")
+        print("It is no chat of the terminal, whose names are like console:garden.")
+        print("A chat of WhatsApp is served once an account is linked: dovecote whatsapp status")
     print(f"Its instructions are in {home.paths.group(group.folder) / 'AGENT.md'}.")
 
 

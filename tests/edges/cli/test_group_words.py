@@ -113,8 +113,8 @@ def test_a_chat_that_no_channel_serves_is_registered_with_a_warning(dovecote: Do
     console = dovecote("group", "add", "garden", "--jid", "console:garden")
 
     assert ended.returncode == 0
-    assert "Its network is served once that channel is linked" in ended.stdout
-    assert "Its network" not in console.stdout
+    assert "names are like console:garden" in ended.stdout
+    assert "no chat of the terminal" not in console.stdout
 
 
 def test_a_language_without_sentences_is_a_warning_in_the_settings(home: Path, dovecote: Dovecote) -> None:

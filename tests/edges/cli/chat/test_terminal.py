@@ -42,6 +42,22 @@ def test_serve_at_a_terminal_says_when_it_is_ready_how_to_talk_to_it_and_how_it_
     assert code == 0
 
 
+def test_who_waits_at_a_terminal_is_told_which_command_finds_the_cause(
+    dovecote: Dovecote, open_screen: OpenScreen, home: Path
+) -> None:
+    dovecote("group", "add", "garden", "--jid", "console:garden", "--trigger", "@Gardener")
+    (home / "groups/garden/AGENT.md").write_text("---\ncolour: red\n---\n")
+
+    screen = open_screen("--chat", "console:garden")
+    screen.until("@Gardener")
+    screen.keys(b"@Gardener hello\r")
+    screen.until("the operator has to look")
+    screen.until("Look for the cause: dovecote agent check")
+    screen.keys(b"/quit\r")
+
+    assert screen.end()[0] == 0
+
+
 def test_a_line_that_is_not_for_the_assistant_is_told_how_to_call_it(
     dovecote: Dovecote, open_screen: OpenScreen
 ) -> None:
