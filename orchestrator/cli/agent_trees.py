@@ -190,7 +190,11 @@ async def _agent(home: Home, agent_id: str) -> Plain:
 
     found: Plain | None = await ask_or_look(home, ask, look, None)
     if found is None:
-        raise NotFound(f"There is no agent {agent_id!r} here.", code=ErrorCode.AGENT_NOT_FOUND)
+        raise NotFound(
+            f"There is no agent or tree {agent_id!r} here.",
+            code=ErrorCode.AGENT_NOT_FOUND,
+            suggestion="Nothing has run here yet.",
+        )
     return found
 
 

@@ -72,8 +72,9 @@ _LIST_ALL: Final = "See which there are: dovecote agent list, or GET /api/v1/age
 def _found(tx: Transaction, caller: AnyCaller, agent_id: str, reach: Collection[Scope]) -> Agent:
     agent = agents.get(tx, AgentId(agent_id)) or _root(tx, agent_id)
     if agent is None or not _reaches(tx, caller, agent, reach):
+        what = "agent" if isinstance(caller, AgentCaller) else "agent or tree"
         raise NotFound(
-            f"There is no agent {agent_id[:_MAX_ID_CHARS]!r} here.",
+            f"There is no {what} {agent_id[:_MAX_ID_CHARS]!r} here.",
             code=ErrorCode.AGENT_NOT_FOUND,
             suggestion=how_to_see_agents(caller),
         )

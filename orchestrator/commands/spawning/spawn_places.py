@@ -23,6 +23,9 @@ from orchestrator.store.transaction import Transaction
 
 _OWN: Final = "."
 
+_NO_HOMES: Final = Protected(home="\0", operator_home="\0")
+"""For what a path alone tells: where the homes are is nothing that agents find out."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceWish:
@@ -50,7 +53,8 @@ class SpawnPlaces:
     """What was found. workspace: on the host, without links. is_own: it is made for this agent alone.
 
     is_foreign: it is neither that nor the parent's, so it must be within a root. roots: those of the
-    settings, without links. refusal: why it can't be used, said only of what is within a root.
+    settings, without links. refusal: why it can't be used, said only of what is within a root. never: why its
+    path, as it is written, can be in no list, whatever lies there; None: it may be.
     """
 
     workspace: str
@@ -58,6 +62,7 @@ class SpawnPlaces:
     is_foreign: bool = False
     writable_paths: tuple[str, ...] = ()
     roots: tuple[str, ...] = ()
+    never: str | None = None
     refusal: DovecoteError | None = None
 
 
@@ -122,6 +127,7 @@ def _in_parent(wish: PlaceWish, parent: ParentPlace) -> SpawnPlaces:
 def _elsewhere(services: Services, wish: PlaceWish, parent: ParentPlace | None) -> SpawnPlaces:
     """A directory of the host. Whether anything is there, only who may have it finds out."""
     named = wish.named or ""
+    never = why_never(os.path.normpath(named), _NO_HOMES)
     roots = settings_roots(services)
     resolved, is_directory = resolved_directory(named)
     workspace = resolved or os.path.normpath(named)
@@ -141,7 +147,7 @@ def _elsewhere(services: Services, wish: PlaceWish, parent: ParentPlace | None) 
             )
         writable = _writable(workspace, wish.writable)
     except DovecoteError as error:
-        return SpawnPlaces(workspace=workspace, is_foreign=True, roots=roots, refusal=error)
+        return SpawnPlaces(workspace=workspace, is_foreign=True, roots=roots, refusal=error, never=never)
     return SpawnPlaces(workspace=workspace, is_foreign=True, roots=roots, writable_paths=writable)
 
 

@@ -1,5 +1,6 @@
 """Why an agent is not started, and what the audit keeps of it. Source: agents.md section 2."""
 
+import shlex
 from typing import Final
 
 from orchestrator.commands.agents.agent_sight import how_to_see_agents
@@ -58,12 +59,17 @@ def spawn_disabled() -> Forbidden:
     )
 
 
-def workspace_not_allowed(path: str) -> Forbidden:
-    """The error for a directory that is no root's; what lies there the caller may not find out."""
+def workspace_not_allowed(path: str, *, never: str | None) -> Forbidden:
+    """The error for a directory that is no root's; what lies there the caller may not find out.
+
+    never: why no operator can allow it either, by its path alone.
+    """
+    allow = f"Let an operator allow it: {shlex.join(['dovecote', 'workspace', 'approve', path])}"
+    choose = f"Choose another directory: this one {never}, so nobody can allow it."
     return Forbidden(
         f"The workspace {path!r} is not in the allowlist.",
         code=ErrorCode.WORKSPACE_NOT_ALLOWED,
-        suggestion="Let an operator allow it: dovecote workspace approve PATH",
+        suggestion=allow if never is None else choose,
         details={"workspacePath": path},
     )
 

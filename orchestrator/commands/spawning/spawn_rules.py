@@ -172,7 +172,7 @@ def _places(tx: Transaction, caller: AnyCaller, prepared: PreparedSpawn) -> Spaw
     if places.is_foreign and not _is_allowed(
         places.workspace, (*places.roots, *workspace_roots.approved(tx))
     ):
-        raise workspace_not_allowed(prepared.spec.workspace_path or "")
+        raise workspace_not_allowed(prepared.spec.workspace_path or "", never=places.never)
     if places.refusal is not None:
         raise places.refusal
     return places

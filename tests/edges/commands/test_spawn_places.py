@@ -175,6 +175,33 @@ async def test_attack_an_agent_cannot_find_out_what_lies_on_the_host(
     assert messages[0][0] == "WORKSPACE_NOT_ALLOWED"
 
 
+@pytest.mark.parametrize(
+    ("path", "advice"),
+    [
+        ("/srv/a b", "Let an operator allow it: dovecote workspace approve '/srv/a b'"),
+        ("/etc", "Choose another directory: this one is a whole part of the system"),
+        ("/srv/../usr", "Choose another directory: this one is a whole part of the system"),
+        ("/srv/x/.ssh", "Choose another directory: this one has .ssh in its path"),
+    ],
+)
+async def test_what_no_operator_can_allow_is_not_advised(bench: SpawnBench, path: str, advice: str) -> None:
+    with pytest.raises(DovecoteError) as caught:
+        await bench.spawn(workspace_path=path)
+
+    assert (caught.value.suggestion or "").startswith(advice)
+
+
+async def test_attack_a_refused_directory_does_not_tell_where_the_homes_are(bench: SpawnBench) -> None:
+    home = bench.desk.services.paths.home
+    told = []
+    for path in (home, home.parent / "no-home"):
+        with pytest.raises(DovecoteError) as caught:
+            await bench.spawn(workspace_path=str(path))
+        told.append(str(caught.value).replace(str(path), "X"))
+
+    assert told[0] == told[1]
+
+
 async def test_dovecotes_own_home_is_given_to_nobody_whatever_is_allowed(bench: SpawnBench) -> None:
     home = bench.desk.services.paths.home
     bench.set(roots=(str(home.parent),))
