@@ -250,7 +250,7 @@ def _code(name: str) -> str:
 
 
 def _size(size_bytes: int) -> str:
-    amount, units = float(size_bytes), ("B", "KB", "MB", "GB")
+    amount, units = float(size_bytes), ("B", "kB", "MB", "GB")
     unit = 0
     while amount >= 1000 and unit < len(units) - 1:
         amount, unit = amount / 1000, unit + 1

@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.app.parts import SystemClock
+from orchestrator.cli.labels import instant
+from orchestrator.cli.sent_file import shown_size
 from orchestrator.commands.keeping.backups import Backup, back_up
 from orchestrator.commands.keeping.restoring import restore
 from orchestrator.core.text_cleaning import clean_text
 from orchestrator.paths import Paths
 from orchestrator.settings.loading import home_here
+from orchestrator.store.backup_manifest import Manifest
 
 _SHOWN: Final = 5
 
@@ -37,7 +40,7 @@ def run_backup(home_option: Path | None, target: Path | None, *, with_secrets: b
 
 def _tell(made: Backup) -> None:
     manifest = made.manifest
-    print(f"{made.path}: {len(manifest.members)} files, {made.size_bytes} bytes, read back and whole.")
+    print(f"{made.path}: {_files(manifest)}, {shown_size(made.size_bytes)}, read back and whole.")
     if left := manifest.left_out.count:
         shown = ", ".join(clean_text(path) for path in manifest.left_out.paths[:_SHOWN])
         more = ", …" if left > _SHOWN else ""
@@ -50,13 +53,17 @@ def _tell(made: Backup) -> None:
         )
 
 
+def _files(manifest: Manifest) -> str:
+    return "1 file" if len(manifest.members) == 1 else f"{len(manifest.members)} files"
+
+
 def run_restore(home_option: Path | None, source: Path) -> None:
     """Put one back and say where what was there is. Raises DovecoteError."""
     os.umask(0o077)
     paths = _paths(home_option)
     restored = restore(paths, source, at=SystemClock().now())
     manifest = restored.manifest
-    print(f"{paths.home} is as it was at {clean_text(manifest.made_at)}: {len(manifest.members)} files.")
+    print(f"{paths.home} is as it was at {instant(clean_text(manifest.made_at))}: {_files(manifest)}.")
     if restored.aside is not None:
         print(f"What was there lies in {restored.aside}; remove it when you are content.")
     if not manifest.has_secrets:

@@ -186,7 +186,7 @@ def show(home_option: Path | None, task_id: str, *, as_json: bool) -> None:
         return
     for name, value in task.items():
         if "_" not in name:  # the older spelling repeats the same
-            print(f"{name:<15} {'' if value is None else clean_text(str(value))}".rstrip())
+            print(f"{name:<15} {'' if value is None else clean_text(instant(str(value)))}".rstrip())
 
 
 def history(home_option: Path | None, task_id: str, *, count: int, as_json: bool) -> None:

@@ -21,7 +21,9 @@ class SeveralRefusals(InvalidRequest):
     """All that was found to be wrong with what somebody asked for, each with what mends it, one a line."""
 
     def __init__(self, faults: Sequence[InvalidRequest]) -> None:
-        super().__init__(_one_a_line([f"{len(faults)} things are wrong:", *faults]))
+        first = faults[0]  # programs that look for a code find one that is true
+        told = _one_a_line([f"{len(faults)} things are wrong:", *faults])
+        super().__init__(told, code=first.code, details=first.details)
         self.faults = tuple(faults)
 
 

@@ -92,8 +92,10 @@ def _spool_one(services: Services, workspace: Path, parts: Sequence[str]) -> Spo
     try:
         copy = spool.copy_in(workspace, parts, services.paths.spool, max_bytes=limit)
     except UnsafeEntry as error:
+        # Of the file itself the name stands there already; a directory on the way is named.
+        why = f"it {error.what}." if error.name == parts[-1] else error.message
         raise AttachmentRefused(
-            f"The attachment '{shown}' was not sent: {error.message}",
+            f"The attachment '{shown}' was not sent: {why}",
             suggestion=_SUGGESTIONS.get(type(error), _LOOK),
         ) from error
     except OSError as error:

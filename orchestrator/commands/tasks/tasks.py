@@ -1,9 +1,11 @@
 """What an agent or the operator may do with scheduled prompts. Source: contracts.md sections 4 and 7."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, TypeVar
+from zoneinfo import ZoneInfo
 
 from orchestrator.commands.command import Command, Context
 from orchestrator.commands.running.task_runs import drop_runs, pass_over
@@ -16,6 +18,7 @@ from orchestrator.contracts.errors import (
     LimitExceeded,
     NotFound,
 )
+from orchestrator.contracts.faults import refuse_any
 from orchestrator.contracts.ids import GroupFolder, RunId, TaskId, is_file_name, new_id
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.rights import least
@@ -44,6 +47,8 @@ from orchestrator.core.tasks.schedule import first_run, known_zone, next_run, pa
 from orchestrator.core.text_cleaning import clean_name, clean_text
 from orchestrator.store import groups, task_runs, tasks
 from orchestrator.store.transaction import Transaction
+
+T = TypeVar("T")
 
 MAX_PROMPT_CHARS: Final = 32_000
 NamedTask = UpdateTask | PauseTask | ResumeTask | CancelTask | RunTask
@@ -205,17 +210,21 @@ def list_tasks(tx: Transaction, context: Context, request: ListTasks) -> Mapping
 
 
 def _new_task(context: Context, group: Group, request: ScheduleTask) -> Task:
-    zone = known_zone(request.timezone or group.timezone or context.services.settings.assistant.timezone)
-    kind = _word(ScheduleKind, request.schedule_type, "scheduleType")
+    """The task that was asked for. Raises InvalidRequest that names all that is wrong."""
+    wrong: list[InvalidRequest] = []
+    usual, named = context.services.settings.assistant.timezone, request.task_id
+    zone = _tried(wrong, lambda: known_zone(request.timezone or group.timezone or usual)) or ZoneInfo("UTC")
+    kind = _tried(wrong, lambda: _word(ScheduleKind, request.schedule_type, "scheduleType"))
+    least_ms = _min_interval_ms(context.services)
+    parse = partial(parse_schedule, zone=zone, now=context.at, min_interval_ms=least_ms)
+    schedule = None if kind is None else _tried(wrong, lambda: parse(kind, request.schedule_value))
+    prompt = _tried(wrong, lambda: _prompt(request.prompt)) or ""
+    mode = _tried(wrong, lambda: _word(ContextMode, request.context_mode, "contextMode"))
+    catch_up = _tried(wrong, lambda: _word(CatchUp, request.catch_up, "catchUp"))
+    alias = None if named is None else _tried(wrong, lambda: _alias(named))
+    refuse_any(wrong)
     assert kind is not None
-    schedule = parse_schedule(
-        kind,
-        request.schedule_value,
-        zone=zone,
-        now=context.at,
-        min_interval_ms=_min_interval_ms(context.services),
-    )
-    prompt = _prompt(request.prompt)
+    assert schedule is not None
     return Task(
         task_id=TaskId(new_id("task")),
         group=group.folder,
@@ -225,15 +234,24 @@ def _new_task(context: Context, group: Group, request: ScheduleTask) -> Task:
         kind=kind,
         schedule_value=request.schedule_value,
         timezone=zone.key,
-        context_mode=_word(ContextMode, request.context_mode, "contextMode") or ContextMode.GROUP,
-        catch_up=_word(CatchUp, request.catch_up, "catchUp") or CatchUp.LATEST,
+        context_mode=mode or ContextMode.GROUP,
+        catch_up=catch_up or CatchUp.LATEST,
         notify=request.notify,
         status=TASK.start,
         rights=context.rights,
         created_at=context.at,
         next_run_at=first_run(schedule, now=context.at),
-        alias=None if request.task_id is None else _alias(request.task_id),
+        alias=alias,
     )
+
+
+def _tried(wrong: list[InvalidRequest], work: Callable[[], T]) -> T | None:
+    """What `work` returns; None where it is refused, which is noted."""
+    try:
+        return work()
+    except InvalidRequest as error:
+        wrong.append(error)
+        return None
 
 
 def _own_task(tx: Transaction, context: Context, request: NamedTask) -> Task:

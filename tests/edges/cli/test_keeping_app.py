@@ -1,6 +1,7 @@
 """`dovecote backup`, `restore`, `forget` and `service` as people meet them."""
 
 import json
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -38,7 +39,8 @@ def test_a_home_is_copied_and_put_back_elsewhere(dovecote: Dovecote, used: Path,
     back = dovecote("restore", str(tmp_path / "b.tar.gz"), "--to", str(tmp_path / "other"))
 
     assert (made.returncode, made.stderr) == (0, "")
-    assert "read back and whole" in made.stdout
+    assert re.search(r": \d+ files, [\d.]+ kB, read back and whole\.", made.stdout)
+    assert re.search(r" is as it was at \d{4}-\d\d-\d\d [\d:]{8} UTC: \d+ files\.", back.stdout)
     assert (back.returncode, back.stderr) == (0, "")
     assert (tmp_path / "other" / "groups" / "family" / "AGENT.md").read_text() == "Be kind.\n"
 

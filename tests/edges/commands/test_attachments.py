@@ -5,19 +5,23 @@ from datetime import timedelta
 
 import pytest
 
-from orchestrator.commands.saying.attachments import check_room, prune_console_files
+from orchestrator.commands.saying.attachments import check_room, prune_console_files, spool_attachments
 from orchestrator.commands.saying.delivery import text_to_send
 from orchestrator.commands.saying.outgoing import queue_parts
+from orchestrator.contracts.callers import AgentCaller
 from orchestrator.contracts.errors import LimitExceeded
+from orchestrator.contracts.ids import AgentId, BoxName, GroupFolder
 from orchestrator.contracts.records.messages import OutboxItem, SpooledFile, TextSource
 from orchestrator.core.chat.attachments import MAX_CAPTION_CHARS, OutboxPart
 from orchestrator.core.sentence_keys import Say
 from orchestrator.core.wording import say
 from orchestrator.settings.tree import AttachmentSettings
 from orchestrator.store import outbox
+from orchestrator.store.group_folders import group_workspace
 from tests.edges.commands.conftest import Desk
 from tests.support.store_rows import CHAT, OTHER_CHAT
 
+FOLDER = GroupFolder("family")
 NOTE = say(Say.RESENT_NOTE, "en")
 
 
@@ -40,6 +44,26 @@ async def queue(desk: Desk, file: SpooledFile, *, text: str = "") -> OutboxItem:
     found = await desk.run(lambda tx: outbox.oldest(tx, CHAT))
     assert found is not None
     return found[0]
+
+
+async def test_why_a_file_was_not_sent_names_it_once_and_a_directory_on_the_way_too(desk: Desk) -> None:
+    workspace = group_workspace(desk.services.paths.groups, FOLDER)
+    (workspace / "docs").mkdir(parents=True)
+    (workspace / "link").symlink_to("docs")
+    agent_id = AgentId("agent-1")
+    caller = AgentCaller(agent_id=agent_id, box=BoxName("family"), group=FOLDER, chat_jid=CHAT, is_main=False)
+
+    told = {}
+    for path in ("docs/none.pdf", "docs", "link/a.pdf"):
+        found = await spool_attachments(desk.services, caller, [path])
+        assert found.refusal is not None
+        told[path] = found.refusal.message
+
+    assert told == {
+        "docs/none.pdf": "The attachment 'docs/none.pdf' was not sent: it is not there.",
+        "docs": "The attachment 'docs' was not sent: it is a directory, not a file.",
+        "link/a.pdf": "The attachment 'link/a.pdf' was not sent: 'link' is not a directory.",
+    }
 
 
 async def test_files_over_the_limit_of_a_chat_are_refused_until_some_are_sent(desk: Desk) -> None:

@@ -233,7 +233,7 @@ async def test_the_files_of_the_workspace_are_listed(home: Home) -> None:
 
     [answer] = await ask(home, "show me the files")
 
-    assert answer == "In our workspace:\n- `notes/a'b.txt` (1.5 KB)"
+    assert answer == "In our workspace:\n- `notes/a'b.txt` (1.5 kB)"
 
 
 async def test_a_hostile_memory_is_refused_in_a_sentence(home: Home) -> None:

@@ -136,6 +136,39 @@ def test_every_kind_of_schedule_can_be_given(dovecote: Dovecote) -> None:
     ]
 
 
+def test_all_that_is_wrong_with_a_new_task_is_told_in_one_round(dovecote: Dovecote) -> None:
+    use_once(dovecote)
+
+    ended = dovecote(
+        "task", "add", "main", "", "--cron", "61 * * * *", "--timezone", "Mars", "--catch-up", "never"
+    )
+    listed = dovecote("task", "list")
+
+    assert ended.returncode == 1
+    assert [" ".join(line.split()[:4]) for line in ended.stderr.splitlines()] == [
+        "Error: 4 things are",
+        "There is no timezone",
+        "The minute field of",
+        "The prompt has 0",
+        "catchUp 'never' is not",
+    ]
+    assert listed.stdout == "No tasks.\n"
+
+
+def test_instants_of_tasks_are_written_in_one_way(dovecote: Dovecote) -> None:
+    use_once(dovecote)
+
+    added = dovecote("task", "add", "main", PROMPT, "--at", "2090-01-05T14:00", "--timezone", "UTC")
+    task = added.stdout.split()[1]
+    paused, resumed = dovecote("task", "pause", task), dovecote("task", "resume", task)
+    shown = dovecote("task", "show", task)
+
+    assert paused.returncode == 0
+    assert added.stdout.endswith(" runs at 2090-01-05 14:00:00 UTC.\n")
+    assert resumed.stdout.endswith(" Next run: 2090-01-05 14:00:00 UTC.\n")
+    assert "2090-01-05 14:00:00 UTC" in shown.stdout
+
+
 @pytest.mark.parametrize("words", [["task", "list"], ["messages"], ["errors"]])
 def test_looking_at_a_home_that_was_never_used_makes_nothing_in_it(
     home: Path, dovecote: Dovecote, words: list[str]
