@@ -75,7 +75,7 @@ def run_forget_group(home_option: Path | None, folder: str, *, is_sure: bool, as
     has_folder = (home.paths.groups / folder).exists()
     _make_sure(what, is_sure=is_sure or not (has_folder or _is_known(home, KNOWS_GROUP, folder)))
     found = asyncio.run(_forgotten(home, f"groups/{quote(folder, safe='')}", forget_group, folder))
-    return _tell(f"group {clean_text(folder)}", found, as_json=as_json)
+    return _tell(home, f"group {clean_text(folder)}", found, as_json=as_json)
 
 
 def run_forget_person(home_option: Path | None, jid: str, *, is_sure: bool, as_json: bool) -> int:
@@ -88,7 +88,7 @@ def run_forget_person(home_option: Path | None, jid: str, *, is_sure: bool, as_j
     )
     _make_sure(what, is_sure=is_sure or not _is_known(home, KNOWS_PERSON, jid))
     found = asyncio.run(_forgotten(home, f"people/{quote(jid, safe='')}", forget_person, jid))
-    return _tell(clean_text(jid), found, as_json=as_json)
+    return _tell(home, clean_text(jid), found, as_json=as_json)
 
 
 def _is_known(home: Home, question: str, whose: str) -> bool:
@@ -138,7 +138,12 @@ def _counted(rows: Mapping[str, int]) -> list[str]:
     return [f"{count} {one if count == 1 else more}" for (one, more), count in in_order]
 
 
-def _tell(whom: str, found: Forgotten, *, as_json: bool) -> int:
+def _is_other_home(home: Home, copy: Path) -> bool:
+    """What a restore set aside looks like one, and lies in the home itself."""
+    return Paths(home=copy).data.is_dir() and not copy.is_relative_to(home.paths.home)
+
+
+def _tell(home: Home, whom: str, found: Forgotten, *, as_json: bool) -> int:
     if as_json:
         print(json.dumps(asdict(found), indent=2))
         return 1 if found.resisted else 0
@@ -155,5 +160,5 @@ def _tell(whom: str, found: Forgotten, *, as_json: bool) -> int:
     if found.copies:
         print("Copies that were made before may still hold it; remove them if they must not:")
         for path in found.copies:
-            print(f"  {clean_text(path)}{_A_HOME if Paths(home=Path(path)).data.is_dir() else ''}")
+            print(f"  {clean_text(path)}{_A_HOME if _is_other_home(home, Path(path)) else ''}")
     return 1 if found.resisted else 0

@@ -56,7 +56,9 @@ def judge_choice(chosen: Chosen, *, is_wanted: bool) -> Finding:
         return doubtful("runner", stands, mend or _GET_WALLS)
     if is_wanted:
         return doubtful("runner", stands, mend or _GET_WALLS)
-    return well_for_now("runner", stands, f"To have Docker containers instead: {mend or _GET_WALLS}")
+    return well_for_now(
+        "runner", stands, f"For Docker containers instead: {(mend or _GET_WALLS).removeprefix('Run: ')}"
+    )
 
 
 def check_enforced(patient: Patient) -> Finding:

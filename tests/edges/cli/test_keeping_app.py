@@ -116,6 +116,7 @@ def test_what_went_is_said_in_words_that_people_know(
         store.commit()
     run_backup(used, tmp_path / "b.tar.gz", with_secrets=False, as_json=False)
     run_restore(tmp_path / "other", tmp_path / "b.tar.gz")
+    run_restore(used, tmp_path / "b.tar.gz")
     capsys.readouterr()
 
     code = run_forget_person(used, "console:ann", is_sure=True, as_json=False)
@@ -125,6 +126,7 @@ def test_what_went_is_said_in_words_that_people_know(
     assert "removed  1 message" in said
     assert "removed  1 name" in said
     assert f"  {tmp_path / 'other'} (a home: forget it there too, with --home)" in said
+    assert [line for line in said if "before-restore" in line and "(a home" not in line]
 
 
 @pytest.mark.parametrize("words", [("person", "49170@s.whatsapp.net"), ("group", "nobody")])

@@ -114,7 +114,7 @@ async def test_a_runner_that_is_not_the_best_is_a_warning_only_where_a_setting_n
 
     assert (found.health, with_better_set.health) == (Health.OK, Health.WARNING)
     assert found.why == with_better_set.why == f"Agents run in sandboxes. {so}"
-    assert found.mend == f"To have Docker containers instead: {advice}"
+    assert found.mend == f"For Docker containers instead: {advice}"
     assert with_better_set.mend == advice
     assert (best.health, best.why) == (Health.OK, "Agents run in sandboxes.")
 
