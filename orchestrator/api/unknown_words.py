@@ -1,7 +1,7 @@
 """A word of a query or a body that a route does not know is refused by name: who sends it means something."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from fastapi import Request
 from fastapi.routing import APIRoute
@@ -9,6 +9,8 @@ from pydantic import BaseModel
 
 from orchestrator.contracts.errors import InvalidRequest
 from orchestrator.contracts.wire.field_names import unknown_field, wrong_field
+
+_MOST_TOLD: Final = 12
 
 
 async def no_unknown_query(request: Request) -> None:
@@ -21,7 +23,7 @@ async def no_unknown_query(request: Request) -> None:
 
 
 def from_request(request: Request, faults: Sequence[Mapping[str, Any]]) -> InvalidRequest:
-    """The first fault that validation found in a request, with what its route takes."""
+    """What validation found in the first part of a request that is wrong, with what its route takes."""
     first = faults[0]
     part, *place = first["loc"]
     fields = _body_fields(request)
@@ -29,12 +31,20 @@ def from_request(request: Request, faults: Sequence[Mapping[str, Any]]) -> Inval
         return InvalidRequest(
             "The body is missing, or no JSON object.", suggestion=_takes(fields), details={"field": "body"}
         )
-    known = fields if part == "body" and len(place) == 1 else []
     details = {"field": ".".join(map(str, place))}
-    fault = wrong_field(place, first["type"], first["msg"], known)
-    if part != "body":
-        return InvalidRequest(f"The {part} has a wrong word: {fault}.", details=details)
-    return InvalidRequest(f"The body has a wrong field: {fault}.", suggestion=_takes(fields), details=details)
+    found = [_fault(each, fields) for each in faults if each["loc"][0] == part]
+    told = "; ".join(found[:_MOST_TOLD])
+    more = f"; and {len(found) - _MOST_TOLD} more" if len(found) > _MOST_TOLD else ""
+    what = "field" if part == "body" else "word"
+    has = f"has a wrong {what}" if len(found) == 1 else f"has {len(found)} wrong {what}s"
+    takes = _takes(fields) if part == "body" else None
+    return InvalidRequest(f"The {part} {has}: {told}{more}.", suggestion=takes, details=details)
+
+
+def _fault(found: Mapping[str, Any], fields: Sequence[str]) -> str:
+    part, *place = found["loc"]
+    known = fields if part == "body" and len(place) == 1 else []
+    return wrong_field(place, found["type"], found["msg"], known)
 
 
 def _body_fields(request: Request) -> list[str]:

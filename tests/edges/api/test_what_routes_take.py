@@ -104,6 +104,12 @@ async def test_a_path_or_a_method_that_is_none_is_answered_with_where_they_are_l
             "The body has a wrong field: 'files.0' must be a text.",
         ),
         ("POST", "/api/v1/groups", {"jid": "console:a"}, "The body has a wrong field: 'folder' is missing."),
+        (
+            "POST",
+            "/api/v1/groups",
+            {"jid": 3, "colour": 1},
+            "The body has 3 wrong fields: 'jid' must be a text; 'folder' is missing; 'colour' is not known",
+        ),
         ("GET", "/api/v1/events?since=-1", None, "The query has a wrong word: 'since' must be at least 0."),
     ],
 )
