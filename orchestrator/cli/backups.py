@@ -67,7 +67,7 @@ def run_restore(home_option: Path | None, source: Path) -> None:
     if restored.aside is not None:
         print(f"What was there lies in {restored.aside}; remove it when you are content.")
     if not manifest.has_secrets:
-        print("Credentials are not in this backup: those of this home stay, see dovecote secret list.")
+        print("Credentials are not in this backup: those of this home stay, see dovecote secret list")
 
 
 def _paths(home_option: Path | None) -> Paths:

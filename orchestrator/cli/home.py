@@ -48,7 +48,7 @@ def open_home_to_ask(option: Path | None) -> Home:
         paths = Paths(home=home_here(option))
         if holder_pid(paths.lock) is None:
             raise
-        print("Warning: the next start would fail: see dovecote config.", file=sys.stderr)
+        print("Warning: the next start would fail: see dovecote config", file=sys.stderr)
         return Home(paths=paths, loaded=LoadedSettings(home=paths.home, settings=Settings()))
 
 

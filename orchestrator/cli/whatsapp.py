@@ -166,5 +166,5 @@ def _read(paths: Paths, query: str) -> list[Any]:
     except sqlite3.Error as error:
         raise Unavailable(
             f"{paths.database} cannot be read: {error}.",
-            suggestion="Start Dovecote once if you have just updated it; else run dovecote doctor.",
+            suggestion="Start Dovecote once if you have just updated it; else run dovecote doctor",
         ) from error

@@ -36,6 +36,7 @@ from orchestrator.paths import Paths
 _SCAN_WITHIN_S: Final = 180.0
 _STOP_WITHIN_S: Final = 1.0
 _SESSION_PARTS: Final = ("", "-wal", "-shm", "-journal")
+_INSTALL: Final = " Install it: "
 _TRY_AGAIN: Final = "Is this machine on the Internet? Then try again."
 
 
@@ -60,7 +61,7 @@ def link(home_option: Path | None, phone: str | None, *, ask: Ask | None, dial: 
     if (account := linked_account(home.paths.whatsapp_session)) is not None:
         raise Conflict(
             f"The account {_shown(account)} is linked already.",
-            suggestion="To link another one: dovecote whatsapp unlink.",
+            suggestion="To link another one: dovecote whatsapp unlink",
         )
     make_home(home)
     asyncio.run(_link(home.paths, number, dial))
@@ -73,7 +74,7 @@ def unlink(home_option: Path | None, *, dial: Dial = _DIAL) -> None:
     """Log out at WhatsApp and forget the session. Raises NotFound, Conflict or Unavailable."""
     home = open_home(home_option)
     if linked_account(home.paths.whatsapp_session) is None:
-        raise NotFound("No WhatsApp account is linked.", suggestion="To link one: dovecote whatsapp link.")
+        raise NotFound("No WhatsApp account is linked.", suggestion="To link one: dovecote whatsapp link")
     _refuse_in_use(home.paths)
     make_home(home)
     asyncio.run(_unlink(home.paths, dial))
@@ -86,7 +87,7 @@ def forget_session(home_option: Path | None) -> None:
     home = open_home(home_option)
     session = home.paths.whatsapp_session
     if not session.exists() and linked_since(session) is None:
-        raise NotFound("There is no session to remove.", suggestion="To link one: dovecote whatsapp link.")
+        raise NotFound("There is no session to remove.", suggestion="To link one: dovecote whatsapp link")
     _refuse_in_use(home.paths)
     _remove_session(session)
     print("The session is removed. Remove the device on the phone too: WhatsApp, linked devices.")
@@ -205,13 +206,14 @@ def _print_qr(code: str) -> None:
 
 
 def _no_link(why: str) -> Unavailable:
+    what, _, command = why.partition(_INSTALL)
     suggestion = _TRY_AGAIN
-    if "Install" in why:
-        suggestion = ""
+    if command:
+        suggestion = f"{_INSTALL.strip()} {command}"
     elif "another process" in why:
         suggestion = "Stop the orchestrator first: it uses the account."
     return Unavailable(
-        f"WhatsApp: {why.rstrip('.')}.", code=ErrorCode.CHANNEL_UNAVAILABLE, suggestion=suggestion or None
+        f"WhatsApp: {what.rstrip('.')}.", code=ErrorCode.CHANNEL_UNAVAILABLE, suggestion=suggestion
     )
 
 

@@ -73,7 +73,7 @@ def choose_main(home_option: Path | None, phone: str | None) -> None:
         return
     account = linked_account(home.paths.whatsapp_session)
     if account is None:
-        raise NotFound("No WhatsApp account is linked.", suggestion="To link one: dovecote whatsapp link.")
+        raise NotFound("No WhatsApp account is linked.", suggestion="To link one: dovecote whatsapp link")
     _make_main(home, _self_chat(account), _SELF_FOLDER)
     if not home.settings.whatsapp.has_owner:
         print("What you write there counts once whatsapp.has_owner is true.")
@@ -120,7 +120,7 @@ def _switch_on(home: Home, *, has_owner: bool) -> None:
     if asyncio.run(_runs(home)):
         print("Start Dovecote again: it reads its settings at its start.")
     else:
-        print("Start Dovecote: dovecote serve, or dovecote chat.")
+        print("Start Dovecote: dovecote serve, or dovecote chat")
 
 
 def switch_off(home: Home) -> None:

@@ -75,7 +75,7 @@ async def open_way_out(
     if api is None and not definition.egress and session is None and github is None:
         return None
     if egress is None:
-        raise StartFailed("There is no way out for agents here.", suggestion="Start it by dovecote serve.")
+        raise StartFailed("There is no way out for agents here.", suggestion="Start it by dovecote serve")
     policy = EgressPolicy(
         agent_id=agent_id,
         group=group,

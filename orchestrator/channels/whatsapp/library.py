@@ -79,9 +79,9 @@ def neonize_client(session: str) -> Any:
         from neonize.aioze.client import NewAClient
     except ImportError as error:
         if "magic" in str(error):
-            why = f"the system library libmagic is missing. Install it: {LIBMAGIC}."
+            why = f"the system library libmagic is missing. Install it: {LIBMAGIC}"
         else:
-            why = f"neonize cannot be loaded: {error}. Install it: {install_command()}."
+            why = f"neonize cannot be loaded: {error}. Install it: {install_command()}"
         raise LibraryMissing(why) from error
     return NewAClient(session)
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.channels.whatsapp.channel import ChildOptions
+from orchestrator.channels.whatsapp.channel import ChildOptions, child_command
+from orchestrator.channels.whatsapp.install_hint import install_command
 from orchestrator.channels.whatsapp.linked_since import linked_since
 from orchestrator.channels.whatsapp.process import ChildCommand
 from orchestrator.channels.whatsapp.session import linked_account
@@ -90,7 +91,7 @@ def test_a_scanned_code_links_the_account_and_switches_the_channel_on(
     said = capsys.readouterr().out
     assert "Scan this; a new one follows every 20 s." in said
     assert f"Linked: +{OURS}." in said
-    assert "Start Dovecote: dovecote serve, or dovecote chat." in said
+    assert "Start Dovecote: dovecote serve, or dovecote chat" in said
     assert "dovecote whatsapp main +49…" in said
     assert settings(home) == {"enabled": True}
     assert linked_since(store(home) / "whatsapp.db") is not None
@@ -103,6 +104,23 @@ def test_a_number_gives_a_code_for_the_phone(home: Path, capsys: pytest.CaptureF
 
     assert "Code: ABCD-EFGH" in capsys.readouterr().out
     assert read_lines(store(home) / "pairings.jsonl") == [{"phone": OURS}]
+
+
+def test_where_the_library_is_missing_the_command_that_installs_it_is_a_line_of_its_own(
+    home: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "none" / "neonize").mkdir(parents=True)
+    (tmp_path / "none/neonize/__init__.py").write_text("raise ImportError('no neonize here')")
+
+    def without_library(options: ChildOptions) -> ChildCommand:
+        child = child_command(options)
+        return lambda *who: ["env", f"PYTHONPATH={tmp_path / 'none'}:{os.getcwd()}", *child(*who)]
+
+    with pytest.raises(Unavailable) as refused:
+        link(home, None, ask=None, dial=Dial(command=without_library, answer_within_s=120))
+
+    assert refused.value.message == "WhatsApp: neonize cannot be loaded: no neonize here."
+    assert refused.value.suggestion == f"Install it: {install_command()}"
 
 
 def test_with_a_spare_number_operators_are_asked_in_the_chat_with_their_own(home: Path) -> None:
