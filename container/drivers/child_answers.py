@@ -68,7 +68,7 @@ class ChildAnswers:
         name, result = await self._start(task, wait="result")
         return _said(
             name,
-            is_well=result.get("status") == "completed",
+            how=str(result.get("lifecycle") or result.get("status")),
             output=str(result.get("output") or ""),
             error=str(result.get("error") or result.get("status")),
         )
@@ -94,9 +94,7 @@ class ChildAnswers:
             return f"**{short(found.name)}** is not done yet ({found.stand}): {short(found.task)}"
         content = await self._call("get_agent_status", {"agent_id": found.agent_id})
         [whole] = shown_agents(content) or [found]
-        return _said(
-            whole.name, is_well=whole.lifecycle == "completed", output=whole.output, error=whole.error
-        )
+        return _said(whole.name, how=whole.lifecycle, output=whole.output, error=whole.error)
 
     async def _stop(self, which: str) -> Told:
         live = [agent for agent in await self._children() if agent.is_live]
@@ -148,13 +146,14 @@ def _meant(
     return AskedBack(text="\n".join(["Which one? Say its number:", *lines]), go_on=go_on)
 
 
-def _said(name: str, *, is_well: bool, output: str, error: str) -> str:
-    """What a helper said in the end, at most so much that it can be read."""
+def _said(name: str, *, how: str, output: str, error: str) -> str:
+    """What a helper said in the end, at most so much that it can be read. how: it has ended."""
     shown = "\n".join(plain(line) for line in output.split("\n"))
     if len(shown) > _MOST_SAID_CHARS:
         shown = f"{shown[:_MOST_SAID_CHARS].rstrip()}…"
-    if not is_well:
-        return "\n".join(part for part in (f"**{short(name)}** has failed: {short(error)}", shown) if part)
+    if how != "completed":
+        ended = "has ended early" if how == "terminated" else "has failed"
+        return "\n".join(part for part in (f"**{short(name)}** {ended}: {short(error)}", shown) if part)
     return f"**{short(name)}** says:\n{shown}" if shown.strip() else f"**{short(name)}** is done."
 
 

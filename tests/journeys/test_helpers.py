@@ -37,6 +37,7 @@ async def test_a_newcomer_asks_a_helper_sees_the_tree_and_stops_it(home: HomeOnD
         stopped = await answer(home, app, "stop helper 2")
         left = await answer(home, app, "stop helper")
         shown = await answer(home, app, "show helper 1")
+        ended = await answer(home, app, "show helper 2")
         refused = await answer(home, app, "count to 11")
 
     assert asked == "**helper 1** says:\nhello"
@@ -50,6 +51,7 @@ async def test_a_newcomer_asks_a_helper_sees_the_tree_and_stops_it(home: HomeOnD
     assert {row["status"] for row in agents_of(home) if "count" in row["task"]} == {"terminated"}
     assert left == "No helper is at work."
     assert shown == asked
+    assert ended.startswith("**helper 2** has ended early: It was stopped")
     assert "`spawn count to 11`" in refused
 
 
