@@ -116,8 +116,9 @@ def _for_people(agent: Plain) -> Plain:
     shown = {name: value for name, value in agent.items() if name not in ("lifecycle", "orchestratorRuns")}
     waits_for = len(agent["waitsFor"])
     shown["status"] = stand_of(agent["lifecycle"], waits_for=waits_for)
-    if (reason := shown.pop("stopReason")) is not None:
-        shown["status"] += f": {stopped_in_words(reason)}"
+    reason, asker = shown.pop("stopReason"), shown.pop("stoppedBy")
+    if reason is not None:
+        shown["status"] += f": {stopped_in_words(reason, asker)}"
     if "durationMs" in shown:
         shown["duration"] = duration(shown.pop("durationMs"))
     return shown

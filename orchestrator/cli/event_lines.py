@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from orchestrator.cli.labels import instant, without_marks
 from orchestrator.contracts.records.spawns import StoppedWith, StopReason
-from orchestrator.contracts.wire.agent_words import stand_of, stopped_in_words
+from orchestrator.contracts.wire.agent_words import asker_in_words, stand_of, stopped_in_words
 from orchestrator.core.text_cleaning import clean_name, clean_text
 
 Plain = Mapping[str, Any]
@@ -85,7 +85,7 @@ def _of_agent(event: Plain) -> str:
 def _of_spawn(event: Plain) -> str:
     match event:
         case {"type": "spawn.nested"}:
-            return f"asked for by {_name(event['parentAgentId'])}: {_first(event, 'task')}"
+            return f"{_asked_for(event)}: {_first(event, 'task')}"
         case {"depth": depth, "maxDepth": most}:
             return f"refused: its parent is at depth {depth}, and {most} is the deepest"
         case {"totalAgents": total, "maxAgents": most}:
@@ -124,16 +124,25 @@ def _of_stop(event: Plain) -> str:
 
 def _how_stopped(event: Plain, reason: str) -> str:
     """As its record says it; but an event calls the end of Dovecote a cascade too."""
+    asker = event.get("terminatedBy")
+    words = _name(stopped_in_words(reason, None if asker is None else str(asker)))
     if (stopped_with := event.get("stoppedWith")) in _WITH_US:
         return _WITH_US[str(stopped_with)]
     if stopped_with is not None:
-        return stopped_in_words(reason)
+        return words
     # One that was written before that was kept.
-    if reason != StopReason.CASCADE or event.get("terminatedBy"):
-        return stopped_in_words(reason)
+    if reason != StopReason.CASCADE or asker:
+        return words
     if event["type"] == "agent.terminated" and not event.get("parentAgentId"):
         return "stopped by Dovecote, or with it"
-    return f"{stopped_in_words(reason)}, or with Dovecote"
+    return f"{words}, or with Dovecote"
+
+
+def _asked_for(event: Plain) -> str:
+    parent, asker = _name(event["parentAgentId"]), event.get("askedBy")
+    if asker is None:
+        return f"asked for by {parent}"
+    return f"asked for by {_name(asker_in_words(str(asker)))}, below {parent}"
 
 
 def _first(event: Plain, *names: str) -> str:

@@ -106,8 +106,8 @@ class AgentFailed(Wire):
 class AgentTerminated(Wire):
     """An agent was stopped. reason: `cascade`, `manual`, `timeout` or `orphan_cleanup`.
 
-    terminated_by: the agent that asked for it; None if none did. stopped_with: whose end a cascade was:
-    `parent`, `orchestrator` or `orchestrator_died`.
+    terminated_by: who asked for it: an agent's id, `operator`, or `key:` and the name of an API key; None if
+    nobody did. stopped_with: whose end a cascade was: `parent`, `orchestrator` or `orchestrator_died`.
     """
 
     agent_id: AgentId
@@ -115,20 +115,24 @@ class AgentTerminated(Wire):
     depth: int
     parent_agent_id: AgentId | None = None
     reason: str
-    terminated_by: AgentId | None = None
+    terminated_by: str | None = None
     stopped_with: str | None = None
     type: str = "agent.terminated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChildSpawned(Wire):
-    """A child was reserved."""
+    """A child was reserved.
+
+    asked_by: who asked for it, if its parent did not: `operator`, or `key:` and the name of an API key.
+    """
 
     agent_id: AgentId
     parent_agent_id: AgentId
     tree_id: TreeId
     depth: int
     task: str
+    asked_by: str | None = None
     type: str = "spawn.nested"
 
 
@@ -210,12 +214,13 @@ class TokenExpired(Wire):
 class CascadeTerminated(Wire):
     """An agent was stopped with all below it. terminated_count: how many of them were, itself too.
 
-    stopped_with: as in `AgentTerminated`.
+    terminated_by, stopped_with: as in `AgentTerminated`.
     """
 
     agent_id: AgentId
     reason: str
     terminated_count: int
+    terminated_by: str | None = None
     stopped_with: str | None = None
     type: str = "terminate.cascade"
 
@@ -235,7 +240,7 @@ class OrphanTerminated(Wire):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeTerminated(Wire):
-    """A tree is over. total_agents: how many it ever had."""
+    """A tree is over, and the last of its agents has ended. total_agents: how many it ever had."""
 
     tree_id: TreeId
     root_agent_id: AgentId

@@ -44,7 +44,7 @@ SELECT agent_id, parent_agent_id, caller_key, task, workspace, writable_paths, i
 """
 SUMMARIES: Final = """
 SELECT agent_id, name, substr(task, 1, :task_chars) AS task, workspace, writable_paths, stop_reason,
-       restart_policy, restarts, '[]' AS recent_restarts, start_after_ms, 'null' AS earlier_files,
+       stopped_by, restart_policy, restarts, '[]' AS recent_restarts, start_after_ms, 'null' AS earlier_files,
        substr(output, 1, :chars) AS output, files_modified, shared_with, exit_code, error, duration_ms
   FROM spawns WHERE agent_id IN (SELECT value FROM json_each(:agent_ids))
 """
@@ -157,8 +157,8 @@ def nth_newest(
     return None if row is None else from_ms(row["created_ms"])
 
 
-def note_stop(tx: Transaction, agent_id: AgentId, reason: StopReason, *, stopped_by: AgentId | None) -> None:
-    """Why it is being stopped; the first reason counts."""
+def note_stop(tx: Transaction, agent_id: AgentId, reason: StopReason, *, stopped_by: str | None) -> None:
+    """Why it is being stopped, and who asked for that; the first reason counts."""
     parameters = {"agent_id": agent_id, "reason": reason.value, "stopped_by": stopped_by}
     tx.execute(NOTE_STOP, parameters)
 
@@ -191,7 +191,7 @@ def to_tell(tx: Transaction) -> list[SpawnRecord]:
 
 
 def _spawn(row: sqlite3.Row) -> SpawnRecord:
-    parent, stopped_by, reason = row["parent_agent_id"], row["stopped_by"], row["stop_reason"]
+    parent, reason = row["parent_agent_id"], row["stop_reason"]
     return SpawnRecord(
         agent_id=AgentId(row["agent_id"]),
         parent_agent_id=None if parent is None else AgentId(parent),
@@ -212,7 +212,7 @@ def _spawn(row: sqlite3.Row) -> SpawnRecord:
         effective_timeout_ms=row["effective_timeout_ms"],
         capped_by=row["capped_by"],
         stop_reason=None if reason is None else StopReason(reason),
-        stopped_by=None if stopped_by is None else AgentId(stopped_by),
+        stopped_by=row["stopped_by"],
         restarts=restarts_of(row),
         is_left=bool(row["is_left"]),
         result=_result(row),
@@ -228,6 +228,7 @@ def _summary(row: sqlite3.Row) -> SpawnSummary:
         workspace=row["workspace"],
         writable_paths=tuple(json.loads(row["writable_paths"])),
         stop_reason=None if reason is None else StopReason(reason),
+        stopped_by=row["stopped_by"],
         restarts=restarts_of(row),
         result=_result(row),
     )

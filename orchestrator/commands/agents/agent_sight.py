@@ -1,9 +1,9 @@
 """Which agents a caller may see and touch: an agent what came of it, a program what it started."""
 
 from collections.abc import Collection, Sequence
-from typing import Final
+from typing import Final, assert_never
 
-from orchestrator.contracts.callers import AgentCaller, AnyCaller, KeyCaller
+from orchestrator.contracts.callers import AgentCaller, AnyCaller, HostCaller, KeyCaller, OperatorCaller
 from orchestrator.contracts.errors import ErrorCode, NotFound
 from orchestrator.contracts.ids import AgentId, TreeId
 from orchestrator.contracts.records.agents import Agent
@@ -11,6 +11,8 @@ from orchestrator.contracts.records.tokens import Scope
 from orchestrator.store import agents, lineage, spawns, trees
 from orchestrator.store.transaction import Transaction
 
+OPERATOR_KEY: Final = "operator"
+"""The credential that the operator is."""
 _MAX_ID_CHARS: Final = 128
 _TOUCHES_ALL: Final = frozenset({Scope.MANAGE})
 _SEES_ALL: Final = frozenset({Scope.MANAGE, Scope.READ})
@@ -53,6 +55,21 @@ def those_seen(tx: Transaction, caller: AnyCaller, found: Sequence[Agent]) -> li
 def key_credential(name: str) -> str:
     """What the spawns of a program are counted and owned by."""
     return f"key:{name}"
+
+
+def asker_of(caller: AnyCaller) -> str | None:
+    """Who asks, as records and events name it; None if we do it on our own account."""
+    match caller:
+        case AgentCaller():
+            return caller.agent_id
+        case KeyCaller():
+            return key_credential(caller.name)
+        case OperatorCaller():
+            return OPERATOR_KEY
+        case HostCaller():
+            return None
+        case _:
+            assert_never(caller)
 
 
 def is_below(tx: Transaction, agent: Agent, top: AgentId) -> bool:

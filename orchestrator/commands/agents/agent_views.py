@@ -129,6 +129,7 @@ def as_metadata(view: AgentView) -> Mapping[str, object]:
         "deadlineAt": None if view.deadline_at is None else utc_ms(view.deadline_at),
         "waitsFor": list(view.waits_for),
         "stopReason": None if view.stop_reason is None else view.stop_reason.value,
+        "stoppedBy": view.stopped_by,
     }
     if restarts is not None:
         told |= {"restartPolicy": restarts.policy.value, "restarts": restarts.count}
@@ -302,6 +303,7 @@ def _view(
         ended_at=agent.ended_at,
         exit_code=agent.exit_code,
         stop_reason=None if spawn is None else spawn.stop_reason,
+        stopped_by=None if spawn is None else spawn.stopped_by,
         result=None if spawn is None else spawn.result,
         waits_for=tuple(waits_for),
         restarts=None if spawn is None else spawn.restarts,

@@ -37,14 +37,17 @@ MAX_FILES: Final = 1_000
 """Names of changed files in an event; the agent's record has more."""
 
 
-def note_spawned(tx: Transaction, child: Agent, parent_id: AgentId, task: str, *, at: datetime) -> None:
-    """A child was reserved."""
+def note_spawned(
+    tx: Transaction, child: Agent, parent_id: AgentId, task: str, *, asked_by: str, at: datetime
+) -> None:
+    """A child was reserved. asked_by: as `asker_of` says it."""
     event = ChildSpawned(
         agent_id=child.agent_id,
         parent_agent_id=parent_id,
         tree_id=child.tree_id,
         depth=child.depth,
         task=cap_text(clean_text(task), MAX_LINE_BYTES),
+        asked_by=None if asked_by == parent_id else asked_by,
     )
     event_log.append(tx, child.tree_id, event, at)
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
-from orchestrator.commands.agents.agent_sight import own_agent
+from orchestrator.commands.agents.agent_sight import asker_of, own_agent
 from orchestrator.commands.command import Command, Context
 from orchestrator.commands.running.burial import bury
 from orchestrator.commands.running.remains import Remains
 from orchestrator.commands.services import Services
-from orchestrator.commands.spawning.spawn_ends import end_tree, note_orphan
+from orchestrator.commands.spawning.spawn_ends import note_orphan
 from orchestrator.contracts.callers import AgentCaller, AnyCaller
 from orchestrator.contracts.errors import InvalidRequest
 from orchestrator.contracts.ids import AgentId
@@ -25,7 +25,7 @@ from orchestrator.contracts.wire.agent_requests import TerminateAgent
 from orchestrator.core.agents.lineage import stop_order
 from orchestrator.core.authority import Target
 from orchestrator.core.states.agent import AGENT, AgentEventKind
-from orchestrator.store import agents, lineage, spawns, tokens
+from orchestrator.store import agents, lineage, spawns, tokens, trees
 from orchestrator.store.transaction import Transaction
 
 _NOT_GONE: Final = "It was told to stop, and nobody saw it end."
@@ -113,11 +113,11 @@ def freeze(
     reason: StopReason,
     *,
     at: datetime,
-    stopped_by: AgentId | None = None,
+    stopped_by: str | None = None,
 ) -> Frozen:
     """From the top down: an agent and all below it are told to stop, hold no token, and start nobody.
 
-    reason: of that agent; those below it go by cascade. stopped_by: the agent that asked for it.
+    reason: of that agent; those below it go by cascade. stopped_by: who asked for it, as `asker_of` says it.
     """
     below = lineage.subtree(tx, agent_id)
     live = [agent for agent in below if agent.ended_at is None]
@@ -126,7 +126,7 @@ def freeze(
         why = reason if agent.agent_id == agent_id else StopReason.CASCADE
         spawns.note_stop(tx, agent.agent_id, why, stopped_by=stopped_by)
         if agent.agent_id == agent_id and agent.parent_agent_id is None:
-            end_tree(tx, agent.tree_id, at=at)
+            trees.end(tx, agent.tree_id, at=at)
         mark_stopping(tx, agent.agent_id)
     # After all are frozen, and the deepest first, so that who goes last knows how many went.
     reserved = [agent for agent in reversed(live) if agent.status is AgentStatus.PENDING]
@@ -152,14 +152,13 @@ def _freeze_for(
     at: datetime,
 ) -> Frozen:
     agent = own_agent(tx, caller, agent_id)
-    by = caller.agent_id if isinstance(caller, AgentCaller) else None
-    if agent.agent_id == by:
+    if isinstance(caller, AgentCaller) and agent.agent_id == caller.agent_id:
         raise InvalidRequest(
             "An agent can't stop itself.", suggestion="End your turn; what you started is stopped with you."
         )
     if reason is StopReason.ORPHAN_CLEANUP and agent.ended_at is None:
         note_orphan(tx, agent, at=at)
-    return freeze(tx, services, agent.agent_id, reason, at=at, stopped_by=by)
+    return freeze(tx, services, agent.agent_id, reason, at=at, stopped_by=asker_of(caller))
 
 
 def _nothing_of_it(*, ran_out: bool) -> Remains:

@@ -34,10 +34,11 @@ def note_agent_gone(
 
 
 def end_tree(tx: Transaction, tree_id: TreeId, *, at: datetime) -> None:
-    """Nothing is started in a tree any more: its last agent has ended, or its root is stopped."""
+    """The last agent of a tree has ended. Of one whose root was stopped the record said so from then on."""
     tree = trees.get(tx, tree_id)
-    if tree is None or not trees.end(tx, tree_id, at=at):
+    if tree is None:
         return
+    trees.end(tx, tree_id, at=at)
     event = TreeTerminated(tree_id=tree_id, root_agent_id=tree.root_agent_id, total_agents=tree.total_agents)
     event_log.append(tx, tree_id, event, at)
 
@@ -80,6 +81,7 @@ def _note_cascade(tx: Transaction, agent: Agent, cause: DeathCause | None, *, at
         agent_id=agent.agent_id,
         reason=stop_reason_of(agent.status, spawn, cause).value,
         terminated_count=_count_gone(tx, below),
+        terminated_by=None if spawn is None else spawn.stopped_by,
         stopped_with=stopped_with(agent.status, spawn, cause),
     )
     event_log.append(tx, agent.tree_id, event, at)

@@ -9,6 +9,7 @@ import hashlib
 from dataclasses import asdict, dataclass, replace
 from typing import Final, TypeVar
 
+from orchestrator.commands.agents.agent_sight import OPERATOR_KEY
 from orchestrator.commands.services import Services
 from orchestrator.commands.spawning.spawn_places import PlaceWish, SpawnPlaces, find_places, parent_place
 from orchestrator.contracts.callers import AgentCaller, Caller
@@ -31,8 +32,8 @@ from orchestrator.core.text_cleaning import clean_name, clean_text
 MAX_TASK_CHARS: Final = 50_000
 MAX_NAME_CHARS: Final = 64
 MAX_KEY_CHARS: Final = 128
-OPERATOR_KEY: Final = "operator"
-"""The credential that the operator is."""
+AGENT_KEY: Final = "agent:"
+"""Stands before its id in the credential that an agent is."""
 
 W = TypeVar("W", bound=WaitFor | SpawnProfile | OnParentExit | RestartPolicy)
 
@@ -106,7 +107,7 @@ def request_of(spec: SpawnSpec) -> SpawnAgent:
 
 def agent_key(agent_id: AgentId) -> str:
     """The credential that an agent is, by its box or by its token."""
-    return f"agent:{agent_id}"
+    return f"{AGENT_KEY}{agent_id}"
 
 
 async def prepare_request(services: Services, caller: Caller, request: SpawnAgent) -> PreparedSpawn:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Final
 
-from orchestrator.commands.agents.agent_sight import key_credential, may_touch
+from orchestrator.commands.agents.agent_sight import OPERATOR_KEY, key_credential, may_touch
 from orchestrator.commands.agents.agent_waits import is_met
 from orchestrator.commands.agents.event_writing import note_spawned
 from orchestrator.commands.command import Command, Context, Refusal
@@ -21,7 +21,7 @@ from orchestrator.commands.spawning.spawn_refusals import (
 )
 from orchestrator.commands.spawning.spawn_rules import Grant, grant
 from orchestrator.commands.spawning.spawn_wishes import (
-    OPERATOR_KEY,
+    AGENT_KEY,
     PreparedSpawn,
     agent_key,
     prepare_request,
@@ -70,7 +70,8 @@ def spawn(tx: Transaction, context: Context, prepared: PreparedSpawn) -> Mapping
     spawns.add(tx, _record(context, prepared, granted, answer))
     _hold(tx, context, prepared, agent.agent_id)
     if agent.parent_agent_id is not None:
-        note_spawned(tx, agent, agent.parent_agent_id, prepared.spec.task, at=context.at)
+        asked_by = prepared.caller_key.removeprefix(AGENT_KEY)
+        note_spawned(tx, agent, agent.parent_agent_id, prepared.spec.task, asked_by=asked_by, at=context.at)
     tx.wake(Topic.AGENTS)
     tx.wake(Topic.WORK)
     return answer

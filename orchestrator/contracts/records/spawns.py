@@ -159,8 +159,10 @@ class SpawnRecord:
     workspace: the directory of the host that it sees at `/workspace/group`, without links. writable_paths:
     relative to that, a directory with `/` at its end; empty and `is_own_workspace`: all of it is its own.
     deadline_at: when it is timed out. capped_by: `parent_deadline` or `absolute_max_timeout`, if one of these
-    shortened its time. stop_reason, stopped_by: once it was told to stop. answer: what its caller was told at
-    once, as JSON. is_left: the attempt of its parent that started it is over, though its parent is not.
+    shortened its time. stop_reason: once it was told to stop. stopped_by: who asked for that: an
+    agent's id, `operator`, or `key:` and the name of an API key; None if nobody did. answer: what its caller
+    was told at once, as JSON. is_left: the attempt of its parent that started it is over, though its parent is
+    not.
     """
 
     agent_id: AgentId
@@ -182,7 +184,7 @@ class SpawnRecord:
     effective_timeout_ms: int
     capped_by: str | None
     stop_reason: StopReason | None = None
-    stopped_by: AgentId | None = None
+    stopped_by: str | None = None
     restarts: Restarts = field(default_factory=Restarts)
     is_left: bool = False
     result: SpawnResult | None = None
@@ -234,6 +236,7 @@ class SpawnSummary:
     workspace: str
     writable_paths: tuple[str, ...]
     stop_reason: StopReason | None
+    stopped_by: str | None
     restarts: Restarts
     result: SpawnResult | None
 
@@ -262,6 +265,7 @@ class AgentView:
     ended_at: datetime | None
     exit_code: int | None
     stop_reason: StopReason | None
+    stopped_by: str | None
     result: SpawnResult | None
     waits_for: tuple[AgentId, ...] = ()
     restarts: Restarts | None = None

@@ -8,15 +8,27 @@ _WORDS: Final = {"pending": "queued", "timed_out": "timed out"}
 
 _STOPPED: Final = {
     "cascade": "stopped with what had started it",
-    "manual": "stopped by somebody",
+    "manual": "stopped",
     "timeout": "stopped because its time was over",
     "orphan_cleanup": "stopped because what had started it was gone",
 }
 
 
-def stopped_in_words(reason: str) -> str:
-    """Why an agent was stopped, as what one says of it: `stopped by somebody`."""
-    return _STOPPED.get(reason, "stopped")
+def stopped_in_words(reason: str, asker: str | None = None) -> str:
+    """Why an agent was stopped, as what one says of it: `stopped by the operator`.
+
+    asker: who asked for that, as in `asker_in_words`.
+    """
+    words = _STOPPED.get(reason, "stopped, for a reason that is not known here")
+    return f"{words} by {asker_in_words(asker)}" if reason == "manual" and asker else words
+
+
+def asker_in_words(asker: str) -> str:
+    """Who asked for something. asker: `operator`, `key:` and the name of an API key, or an agent's id."""
+    if asker == "operator":
+        return "the operator"
+    name = asker.removeprefix("key:")
+    return f"agent {asker}" if name == asker else f"the API key {name}"
 
 
 def stand_of(lifecycle: str, *, activity: str | None = None, waits_for: int = 0) -> str:

@@ -60,7 +60,7 @@ def why_it_failed(
     if reason is EndReason.TIMED_OUT:
         return f"It took longer than it may: {spawn.effective_timeout_ms} ms."
     if spawn.stop_reason is not None:
-        return f"It was {stopped_in_words(spawn.stop_reason)}."
+        return f"It was {stopped_in_words(spawn.stop_reason, spawn.stopped_by)}."
     if reason is EndReason.START_FAILED:
         return failed_start or "It could not be started."
     if error is not None:

@@ -200,7 +200,7 @@ async def test_a_stop_ends_it_for_good(bench: SpawnBench, is_waiting: bool) -> N
     assert await status_of(bench, child) == "terminated"
     assert result is not None
     assert (result.error, result.files_modified) == (
-        "It was stopped by somebody.",
+        "It was stopped by the operator.",
         ("a",) if is_waiting else (),
     )
     assert await startable(bench) == []

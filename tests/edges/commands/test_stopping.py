@@ -6,15 +6,17 @@ from typing import Any
 
 import pytest
 
+from orchestrator.commands.agents.agent_views import agent_views, as_metadata
 from orchestrator.commands.running.burial import bury
 from orchestrator.commands.running.remains import Remains
 from orchestrator.commands.running.reserved import end_unwanted
 from orchestrator.commands.running.stopping import stop_cascade
 from orchestrator.commands.spawning.spawn_rendering import as_cascade
-from orchestrator.contracts.callers import HostCaller, OperatorCaller, caller_of
+from orchestrator.contracts.callers import HostCaller, KeyCaller, OperatorCaller, caller_of
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.agents import Agent, AgentStatus, DeathCause, EndReason
 from orchestrator.contracts.records.spawns import CascadeOutcome, StopReason, TreeStatus, WaitFor
+from orchestrator.contracts.records.tokens import Scope
 from orchestrator.contracts.wire.agent_requests import TerminateAgent
 from orchestrator.core.states.agent import AgentEventKind
 from orchestrator.store import agents, lineage, tokens, waits
@@ -208,7 +210,42 @@ async def test_the_cascade_is_audited_once_with_how_many_went(bench: SpawnBench)
     await stop(bench, lead)
 
     found = [fields for kind, fields in await bench.logged(bench.root.tree_id) if kind == "terminate.cascade"]
-    assert found == [{"type": "terminate.cascade", "agentId": lead, "reason": "manual", "terminatedCount": 3}]
+    assert found == [
+        {
+            "type": "terminate.cascade",
+            "agentId": lead,
+            "reason": "manual",
+            "terminatedCount": 3,
+            "terminatedBy": "operator",
+        }
+    ]
+
+
+async def test_an_event_names_who_asked_for_a_stop_and_for_a_start(bench: SpawnBench) -> None:
+    key = KeyCaller(name="ci", scopes=frozenset({Scope.MANAGE}))
+    cases = [
+        (OperatorCaller(), "operator"),
+        (key, "key:ci"),
+        (bench.caller, "agent-root"),
+        (HostCaller(), None),
+    ]
+
+    for caller, who in cases:
+        answer = await bench.ask(caller=bench.caller if who is None else caller, parent=bench.root.agent_id)
+        child = AgentId(str(answer["agentId"]))
+        await stop_cascade(bench.desk.services, caller, child)
+
+        of_child = {
+            kind: fields
+            for kind, fields in await bench.logged(bench.root.tree_id)
+            if fields["agentId"] == child
+        }
+        assert of_child["agent.terminated"].get("terminatedBy") == who
+        assert of_child["terminate.cascade"].get("terminatedBy") == who
+        asker = who if who in ("operator", "key:ci") else None
+        assert of_child["spawn.nested"].get("askedBy") == asker
+        (view,) = await agent_views(bench.desk.services, OperatorCaller(), child)
+        assert as_metadata(view)["stoppedBy"] == who
 
 
 async def test_what_died_with_the_orchestrator_is_audited_as_its_end_and_not_as_a_wish_of_people(
@@ -300,6 +337,19 @@ async def test_a_stopped_root_ends_its_tree_at_once(bench: SpawnBench) -> None:
         "rootAgentId": "agent-root",
         "totalAgents": 4,
     }
+    assert (await bench.events(bench.root.tree_id))[-1] == "tree.terminated"
+
+
+async def test_the_end_of_a_tree_is_told_after_that_of_its_last_agent(bench: SpawnBench) -> None:
+    _, helper, _ = await family(bench)
+    bench.desk.control.immortal.add(helper)
+
+    await stop(bench, bench.root.agent_id)
+
+    assert (await bench.tree()).status is TreeStatus.TERMINATED
+    assert "tree.terminated" not in await bench.events()
+    await bench.end(helper, AgentEventKind.ENDED_BADLY, code=137)
+    assert (await bench.events())[-2:] == ["agent.terminated", "tree.terminated"]
 
 
 async def test_a_tree_ends_with_its_last_agent(bench: SpawnBench) -> None:

@@ -101,6 +101,19 @@ WHEN = {"timestamp": "2026-01-15T10:30:00.123Z"}
             {"type": "spawn.nested", "agentId": "a-2", "parentAgentId": "a-1", "task": "Read"},
             "a-2 spawn.nested asked for by a-1: Read",
         ),
+        *(
+            (
+                {
+                    "type": "spawn.nested",
+                    "agentId": "a-2",
+                    "parentAgentId": "a-1",
+                    "task": "Read",
+                    "askedBy": asker,
+                },
+                f"a-2 spawn.nested asked for by {who}, below a-1: Read",
+            )
+            for asker, who in (("key:ci", "the API key ci"), ("operator", "the operator"))
+        ),
         ({"type": "agent.completed", "agentId": "a-1", "output": ""}, "a-1 agent.completed ended well"),
         (
             {"type": "agent.restarted", "agentId": "a-1", "restarts": 2, "delayMs": 5, "error": "crashed"},
@@ -122,7 +135,25 @@ WHEN = {"timestamp": "2026-01-15T10:30:00.123Z"}
         ),
         (
             {"type": "terminate.cascade", "agentId": "a-1", "reason": "manual", "terminatedCount": 3},
-            "a-1 terminate.cascade stopped by somebody, with 2 below it",
+            "a-1 terminate.cascade stopped, with 2 below it",
+        ),
+        *(
+            (
+                {
+                    "type": kind,
+                    "agentId": "a-1",
+                    "reason": "manual",
+                    "terminatedCount": 1,
+                    "terminatedBy": by,
+                },
+                f"a-1 {kind} stopped by {who}",
+            )
+            for kind in ("agent.terminated", "terminate.cascade")
+            for by, who in (
+                ("operator", "the operator"),
+                ("key:ci", "the API key ci"),
+                ("agent-7", "agent agent-7"),
+            )
         ),
         (
             {"type": "gap", "treeId": "t-1", "firstSeq": 3, "lastSeq": 5, "reason": "overflow"},

@@ -82,9 +82,11 @@ LIFE: list[tuple[LifeEvent, str, Mapping[str, Any]]] = [
 ]
 AUDIT: list[tuple[AuditEvent, str, Mapping[str, Any]]] = [
     (
-        ChildSpawned(agent_id=ID, parent_agent_id=PARENT, tree_id=TREE, depth=1, task="Write tests"),
+        ChildSpawned(
+            agent_id=ID, parent_agent_id=PARENT, tree_id=TREE, depth=1, task="Write tests", asked_by="key:ci"
+        ),
         "spawn.nested",
-        {"agentId": STR, "parentAgentId": STR, "treeId": STR, "depth": INT, "task": STR},
+        {"agentId": STR, "parentAgentId": STR, "treeId": STR, "depth": INT, "task": STR, "askedBy": STR},
     ),
     (ParentNotFound(parent_agent_id=PARENT), "spawn.parent_not_found", {"parentAgentId": STR}),
     (
@@ -119,9 +121,15 @@ AUDIT: list[tuple[AuditEvent, str, Mapping[str, Any]]] = [
         {"agentId": STR, "expiredAt": INT},
     ),
     (
-        CascadeTerminated(agent_id=ID, reason="cascade", terminated_count=3, stopped_with="orchestrator"),
+        CascadeTerminated(
+            agent_id=ID,
+            reason="cascade",
+            terminated_count=3,
+            terminated_by="operator",
+            stopped_with="orchestrator",
+        ),
         "terminate.cascade",
-        {"agentId": STR, "reason": STR, "terminatedCount": INT, "stoppedWith": STR},
+        {"agentId": STR, "reason": STR, "terminatedCount": INT, "terminatedBy": STR, "stoppedWith": STR},
     ),
     (
         OrphanTerminated(agent_id=ID, parent_agent_id=PARENT, reason="parent_terminated"),
