@@ -18,7 +18,7 @@ from orchestrator.cli.labels import labelled
 from orchestrator.cli.output import put
 from orchestrator.cli.place import ask_or_look, open_place
 from orchestrator.cli.table import columns
-from orchestrator.cli.tree_lines import duration, live_first, status_of, tree_lines
+from orchestrator.cli.tree_lines import duration, live_first, status_of, task_of, tree_lines
 from orchestrator.commands.agents.agent_views import agent_views, as_metadata
 from orchestrator.commands.agents.event_views import ALL_EVENTS, MAX_EVENTS, flat, wait_for_events
 from orchestrator.commands.agents.overview import overview
@@ -26,7 +26,7 @@ from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.errors import ErrorCode, NotFound
 from orchestrator.contracts.ids import TreeId
-from orchestrator.contracts.wire.agent_words import stand_of, stopped_in_words
+from orchestrator.contracts.wire.agent_words import queued_in_words, stand_of, stopped_in_words
 from orchestrator.core.text_cleaning import clean_text
 
 Plain = Mapping[str, Any]
@@ -119,6 +119,10 @@ def _for_people(agent: Plain) -> Plain:
     reason, asker = shown.pop("stopReason"), shown.pop("stoppedBy")
     if reason is not None:
         shown["status"] += f": {stopped_in_words(reason, asker)}"
+    if (queued_by := shown.pop("queuedBy")) is not None:
+        shown["status"] += f": {queued_in_words(queued_by)}"
+    if agent["lifecycle"] == "pending":
+        shown = {"askedForAt" if name == "startedAt" else name: value for name, value in shown.items()}
     if "durationMs" in shown:
         shown["duration"] = duration(shown.pop("durationMs"))
     return shown
@@ -145,7 +149,7 @@ def _row(agent: Plain) -> tuple[str, ...]:
         agent["provider"],
         elapsed,
         agent["treeId"],
-        agent["task"],
+        task_of(agent),
     )
 
 
@@ -161,7 +165,8 @@ async def overview_at(home: Home, *, ended_within_s: float) -> Sequence[Plain]:
         return [_tree_as_of(tree, runs=True) for tree in found]
 
     async def look(services: Services) -> Sequence[Plain]:
-        found = await overview(services, OperatorCaller(), ended_within_s=ended_within_s)
+        asks = OperatorCaller()
+        found = await overview(services, asks, ended_within_s=ended_within_s, is_past=True)
         return [_tree_as_of(tree, runs=False) for tree in found]
 
     found: Sequence[Plain] = await ask_or_look(home, ask, look, ())

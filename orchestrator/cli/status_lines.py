@@ -7,9 +7,10 @@ from itertools import groupby
 from typing import Final
 
 from orchestrator.commands.standing import StatusReport
+from orchestrator.contracts.records.agents import AgentStatus
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.standing import Backlog, LastHeard, Standing
-from orchestrator.contracts.wire.agent_words import stand_of
+from orchestrator.contracts.wire.agent_words import queued_in_words, stand_of
 from orchestrator.core.chat.bounds import Bound, met_bound
 from orchestrator.core.incidents import in_words
 from orchestrator.core.tasks.schedule import zone_or_utc
@@ -75,7 +76,7 @@ def _rows(report: StatusReport, place: LookedAt) -> Iterator[tuple[str, str]]:
     yield from _channels(report)
     names = [_group(each) for each in standing.groups]
     yield "groups", f"{len(names)}: {', '.join(names)}" if names else "none"
-    yield "queue", _queue(standing)
+    yield from _queue(report)
     yield from _bounds(standing)
     yield "agents", _agents(standing, is_known=place.pid is not None)
     yield from _tasks(standing)
@@ -108,10 +109,21 @@ def _told(why: str) -> str:
     return text if len(text) <= _MAX_WHY_CHARS else f"{text[:_MAX_WHY_CHARS]}… (the rest: dovecote doctor)"
 
 
-def _queue(standing: Standing) -> str:
+def _queue(report: StatusReport) -> Iterator[tuple[str, str]]:
+    """What waits for an agent, and which agents wait for a place."""
+    standing = report.standing
     waiting = _backlog(standing.waiting, standing.at, one="message waits", more="messages wait")
     working = f"; {standing.at_work.count} with an agent" if standing.at_work.count else ""
-    return f"{waiting}{working}"
+    yield "queue", f"{waiting}{working}"
+    queued = standing.agents.get(AgentStatus.PENDING, 0)
+    for reason, count in report.queued.items():
+        yield "queue", f"{_agents_wait(count)}: {queued_in_words(reason)}"
+    if (others := queued - sum(report.queued.values())) > 0:
+        yield "queue", _agents_wait(others)
+
+
+def _agents_wait(count: int) -> str:
+    return f"{count} agent{' waits' if count == 1 else 's wait'} for a place"
 
 
 def _bounds(standing: Standing) -> Iterator[tuple[str, str]]:
@@ -136,7 +148,7 @@ def bounds_in_words(standing: Standing) -> list[str]:
 
 def _backlog(backlog: Backlog, now: datetime, *, one: str, more: str) -> str:
     if backlog.oldest_at is None:
-        return "nothing waits"
+        return f"no {one}"
     whose = "" if backlog.chat is None else f" ({clean_name(backlog.chat)})"
     words = one if backlog.count == 1 else more
     return f"{backlog.count} {words}, the oldest for {age(backlog.oldest_at, now)}{whose}"

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from orchestrator.cli.labels import without_marks
-from orchestrator.contracts.wire.agent_words import stand_of
+from orchestrator.contracts.wire.agent_words import queued_in_words, stand_of
 from orchestrator.core.text_cleaning import clean_name
 
 Plain = Mapping[str, Any]
@@ -63,6 +63,12 @@ def status_of(agent: Plain) -> str:
     return words if is_over or agent["progress"] is None else f"{words} {agent['progress']:g}%"
 
 
+def task_of(agent: Plain) -> str:
+    """What it is for; of one that is not started yet also why."""
+    why = agent["queuedBy"]
+    return str(agent["task"]) if why is None else f"waits: {queued_in_words(why)} · {agent['task']}"
+
+
 def _head_of(tree: Plain) -> tuple[str, ...]:
     agents = tree["agents"]
     return (tree["treeId"], _stand_of_tree(tree), "", _sum(agents, "tokens"), _cost(agents), _counts(tree))
@@ -105,7 +111,9 @@ def _narrow_row(prefix: str, agent: Plain) -> tuple[str, ...]:
 
 def _text(agent: Plain) -> str:
     """What it is for, and the last that was heard of it."""
-    said = agent["error"] if agent.get("error") else agent["lastLine"]
+    why = agent["queuedBy"]
+    waits = None if why is None else f"waits: {queued_in_words(why)}"
+    said = agent["error"] if agent.get("error") else waits or agent["lastLine"]
     words = [clean_name(without_marks(str(each))) for each in (agent["task"], said) if each]
     return " · ".join(_cut(each) for each in words)
 

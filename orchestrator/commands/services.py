@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from orchestrator.commands.sender_book import SenderBook
 from orchestrator.contracts.agent_control import AgentControl
 from orchestrator.contracts.egress_seams import SecretValues
-from orchestrator.contracts.ids import Jid
+from orchestrator.contracts.ids import AgentId, Jid
+from orchestrator.contracts.records.agents import QueueReason
 from orchestrator.contracts.records.egress import Secret
 from orchestrator.contracts.seams import Checkpoints, Clock, Wakeups
 from orchestrator.paths import Paths
@@ -29,7 +30,8 @@ class Services:
 
     troubles: of each part that is being started again: why. senders: who may set the assistant off.
     secrets: the credentials of providers. words_in_hand: numbers of the words that are being done.
-    voice_turns: how many voice messages are listened to at once.
+    voice_turns: how many voice messages are listened to at once. queued_by: what keeps each agent
+    that waits for a place from it.
     """
 
     db: Database
@@ -44,4 +46,5 @@ class Services:
     senders: SenderBook = field(default_factory=SenderBook)
     secrets: SecretValues = field(default_factory=NoSecrets)
     words_in_hand: set[int] = field(default_factory=set)
+    queued_by: MutableMapping[AgentId, QueueReason] = field(default_factory=dict)
     voice_turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))

@@ -6,8 +6,10 @@ agents hold no running slot.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
+
+from orchestrator.contracts.records.agents import QueueReason
 
 _MOST_KEPT: Final = 4
 
@@ -45,11 +47,15 @@ class Live:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What to do now, each in its order. start: new agents. feed: follow-ups. close: idle agents."""
+    """What to do now, each in its order. start: new agents. feed: follow-ups. close: idle agents.
+
+    held: those that are not started now, and by what.
+    """
 
     start: tuple[str, ...]
     feed: tuple[str, ...]
     close: tuple[str, ...]
+    held: Mapping[str, QueueReason] = field(default_factory=dict, compare=False)
 
 
 def choose(waiting: Sequence[Waiting], live: Sequence[Live], *, max_running: int, max_live: int) -> Decision:
@@ -68,7 +74,9 @@ def choose(waiting: Sequence[Waiting], live: Sequence[Live], *, max_running: int
     for entry in put_off:
         if all(other.tree == entry.tree for other in others):
             choice.take(entry, is_shared=False)
-    return Decision(start=tuple(choice.start), feed=tuple(choice.feed), close=tuple(choice.close))
+    return Decision(
+        start=tuple(choice.start), feed=tuple(choice.feed), close=tuple(choice.close), held=choice.held
+    )
 
 
 class _Choice:
@@ -80,6 +88,7 @@ class _Choice:
         self.start = list[str]()
         self.feed = list[str]()
         self.close = list[str]()
+        self.held = dict[str, QueueReason]()
         self._max_running, self._max_live = max_running, max_live
         self._agents = {agent.key: agent for agent in live}
         self._closable = _closable(self._agents, [entry.key for entry in order])
@@ -100,9 +109,13 @@ class _Choice:
         if agent is not None and agent.is_busy:
             self.feed.append(entry.key)
             return True
-        if self._free_running <= 0 or entry.key in self.close:
+        if self._free_running <= 0:
+            self.held[entry.key] = QueueReason.MAX_RUNNING
             return True
-        if agent is None and not self._may_start(entry, is_shared=is_shared):
+        if entry.key in self.close:
+            return True
+        if agent is None and (bar := self._bar(entry, is_shared=is_shared)) is not None:
+            self.held[entry.key] = bar
             return False
         if agent is not None:
             self.feed.append(entry.key)
@@ -110,32 +123,38 @@ class _Choice:
         elif self._free_live > 0:
             self._start(entry)
         elif self._closable:
+            self.held[entry.key] = QueueReason.MAX_LIVE
             self.close.append(self._closable.pop(0))
         else:
+            self.held[entry.key] = QueueReason.MAX_LIVE
             return True
         self._free_running -= 1
         return True
 
     def _start(self, entry: Waiting) -> None:
         self.start.append(entry.key)
+        self.held.pop(entry.key, None)
         self._free_live -= 1
         self._of_tree[entry.tree] += 1
         self._at_work[entry.tree] += 1
         self._stuck.discard(entry.tree)
 
-    def _may_start(self, entry: Waiting, *, is_shared: bool) -> bool:
-        """Whether a spawned agent takes no more than its share."""
+    def _bar(self, entry: Waiting, *, is_shared: bool) -> QueueReason | None:
+        """What keeps a spawned agent from more than its share; None if it takes no more."""
         tree = entry.tree
         if tree is None or self._at_work[tree] == 0:
-            return True
+            return None
+        if self._free_live <= 0:
+            return QueueReason.MAX_LIVE
         if self._free_live <= _kept_for_chats(self._max_live):
-            return False
+            return QueueReason.KEPT_FOR_CHATS
         if not is_shared:
-            return True
+            return None
         if min(self._free_running, self._free_live) <= len(self._stuck):
-            return False  # what is left is for trees of which nobody is at work
+            return QueueReason.OTHERS_FIRST  # what is left is for trees of which nobody is at work
         is_running_fair = self._at_work[tree] < max(1, self._max_running // 2)
-        return is_running_fair and self._of_tree[tree] < max(1, self._max_live // 2)
+        is_fair = is_running_fair and self._of_tree[tree] < max(1, self._max_live // 2)
+        return None if is_fair else QueueReason.TREE_SHARE
 
 
 def _kept_for_chats(max_live: int) -> int:

@@ -3,12 +3,13 @@
 One agent a chat; isolated runs of tasks and spawned agents run beside it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from orchestrator.commands.running.holds import note_no_room
 from orchestrator.commands.running.waiting import WaitingWork
 from orchestrator.commands.services import Services
 from orchestrator.contracts.ids import Jid
+from orchestrator.contracts.records.agents import QueueReason
 from orchestrator.core.admission import Live, Waiting, choose
 from orchestrator.engine.agent_run import AgentRun
 from orchestrator.engine.child_work import ChildWork
@@ -46,13 +47,31 @@ class GroupQueue:
             self._close(self._agents.by_key[key], f"close {key}")
         for key in decision.feed:
             self._feed_or_send_home(self._agents.by_key[key], works[key])
-        if not decision.start:
-            return
-        if await self._floor.allows_start():
+        has_room = not decision.start or await self._floor.allows_start()
+        held = dict(decision.held)
+        if not has_room:
+            held |= dict.fromkeys(decision.start, QueueReason.DISK_FULL)
+        self._note_held(waiting, works, held)
+        if has_room:
             for key in decision.start:
                 self._agents.start(works[key].group, _work(self._services, works[key]))
         else:
             await self._tell_no_room([works[key].group.jid for key in decision.start])
+
+    def _note_held(
+        self,
+        waiting: Sequence[WaitingWork],
+        works: Mapping[str, WaitingWork],
+        held: Mapping[str, QueueReason],
+    ) -> None:
+        """For whoever asks why an agent is not started. works: what of them the files leave room for."""
+        noted = self._services.queued_by
+        noted.clear()
+        for work in waiting:
+            why = held.get(work.key) if work.key in works else QueueReason.GROUP_FULL
+            is_being_started = work.key in self._agents.by_key
+            if work.spawned is not None and why is not None and not is_being_started:
+                noted[work.spawned.agent.agent_id] = why
 
     def _feed_or_send_home(self, run: AgentRun, work: WaitingWork) -> None:
         """Where an agent lives in the box that work waits for: messages are fed to it; for a task it is sent

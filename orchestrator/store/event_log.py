@@ -52,6 +52,10 @@ SELECT e.* FROM json_each(:agent_ids)
   JOIN event_log AS e ON e.position = (SELECT max(position) FROM event_log
                                         WHERE agent_id = json_each.value AND type = :type)
 """
+LAST_AT: Final = """
+SELECT e.agent_id, e.at_ms FROM json_each(:agent_ids)
+  JOIN event_log AS e ON e.position = (SELECT max(position) FROM event_log WHERE agent_id = json_each.value)
+"""
 PRUNE: Final = """
 DELETE FROM event_log
  WHERE position IN (SELECT position FROM event_log
@@ -175,6 +179,12 @@ async def last_of_agents(
     parameters = {"agent_ids": json.dumps(list(agent_ids)), "type": event_type}
     rows = await reader.all(LAST_OF_AGENTS, parameters)
     return {AgentId(row["agent_id"]): _event(row) for row in rows}
+
+
+async def last_at(reader: Reader, agent_ids: Sequence[AgentId]) -> dict[AgentId, datetime]:
+    """When the newest event of each agent that has one was noted."""
+    rows = await reader.all(LAST_AT, {"agent_ids": json.dumps(list(agent_ids))})
+    return {AgentId(row["agent_id"]): from_ms(row["at_ms"]) for row in rows}
 
 
 def prune(tx: Transaction, event_class: EventClass, *, before: datetime, count: int) -> int:

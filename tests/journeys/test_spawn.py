@@ -194,6 +194,29 @@ async def test_a_parent_that_waits_lends_its_place_to_its_child_and_comes_back_a
     assert home.rows("SELECT * FROM waits") == []
 
 
+async def test_a_helper_that_waits_for_a_place_says_which_bound_keeps_it_and_says_it_no_longer(
+    home: HomeOnDisk,
+) -> None:
+    home.set(queue__max_running=1, shutdown_grace_s=0)
+    await home.add_group()
+    home.play(
+        scenario(
+            rule("ask around", spawn("helper"), WAITS, {"say": "asked"}), rule("helper", {"say": "helped"})
+        )
+    )
+
+    async with home.running() as app:
+        home.ask("ask around")
+        await eventually(lambda: list(app.services.queued_by.values()), what=home.story)
+        (child,) = agents_of(home, task="helper")
+        queued = (child["status"], dict(app.services.queued_by))
+        (home.workspace() / "go").touch()
+        await ended(home, "helper")
+        await eventually(lambda: not app.services.queued_by, what=home.story)
+
+    assert queued == ("pending", {child["agent_id"]: "max_running"})
+
+
 async def test_who_waits_until_a_child_is_ready_is_told_then_and_again_at_its_end(home: HomeOnDisk) -> None:
     home.set(shutdown_grace_s=0)
     await home.add_group()

@@ -8,12 +8,13 @@ from typing import Final
 from orchestrator.commands.agents.agent_sight import may_see, seen_agent, those_seen
 from orchestrator.commands.agents.event_views import utc_ms
 from orchestrator.commands.agents.event_writing import tasks_of
+from orchestrator.commands.agents.queue_reasons import queue_reason
 from orchestrator.commands.command import Command, Context
 from orchestrator.commands.services import Services
 from orchestrator.contracts.callers import AgentCaller, AnyCaller, KeyCaller
 from orchestrator.contracts.errors import ErrorCode, NotFound
 from orchestrator.contracts.ids import AgentId, TreeId
-from orchestrator.contracts.records.agents import Agent, AgentKind, AgentStatus
+from orchestrator.contracts.records.agents import Agent, AgentKind, AgentStatus, QueueReason
 from orchestrator.contracts.records.launch import WORKSPACE_TARGET
 from orchestrator.contracts.records.spawns import AgentView, SpawnSummary, Tree
 from orchestrator.contracts.wire.agent_requests import GetAgentStatus
@@ -128,6 +129,7 @@ def as_metadata(view: AgentView) -> Mapping[str, object]:
         "runner": view.runner,
         "deadlineAt": None if view.deadline_at is None else utc_ms(view.deadline_at),
         "waitsFor": list(view.waits_for),
+        "queuedBy": None if view.queued_by is None else view.queued_by.value,
         "stopReason": None if view.stop_reason is None else view.stop_reason.value,
         "stoppedBy": view.stopped_by,
     }
@@ -268,6 +270,7 @@ def _views(
             workspace=WORKSPACE_TARGET if for_agent else spawn.workspace if spawn else homes[agent.group],
             children=children.get(agent.agent_id, ()),
             waits_for=waits_for.get(agent.agent_id, ()),
+            queued_by=queue_reason(tx, services, agent, spawn),
         )
         for agent in found
     )
@@ -281,6 +284,7 @@ def _view(
     workspace: str,
     children: Sequence[AgentId],
     waits_for: Sequence[AgentId],
+    queued_by: QueueReason | None,
 ) -> AgentView:
     return AgentView(
         agent_id=agent.agent_id,
@@ -306,6 +310,7 @@ def _view(
         stopped_by=None if spawn is None else spawn.stopped_by,
         result=None if spawn is None else spawn.result,
         waits_for=tuple(waits_for),
+        queued_by=queued_by,
         restarts=None if spawn is None else spawn.restarts,
     )
 

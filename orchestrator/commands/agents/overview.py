@@ -18,13 +18,16 @@ MAX_TREES: Final = 200
 _MAX_OUTPUT_CHARS: Final = 2_000
 
 
-async def overview(services: Services, caller: BearerCaller, *, ended_within_s: float) -> list[Object]:
+async def overview(
+    services: Services, caller: BearerCaller, *, ended_within_s: float, is_past: bool = False
+) -> list[Object]:
     """The live trees, and those that ended within that time, the newest first; each with its agents.
 
     An agent sees its own tree, from itself down.
 
     Each tree and agent as `dovecote agent show` has it, and besides: `activity`, `lastLine`, `progress`,
-    `elapsedMs`, `tokens`, `costUsd`, which are null where nothing is known.
+    `elapsedMs`, `tokens`, `costUsd`, which are null where nothing is known. is_past: nobody minds the agents,
+    so nothing is known of them after the last that was noted.
     """
     now = services.clock.now()
     listed = await tree_list(services, count=MAX_TREES)
@@ -34,7 +37,9 @@ async def overview(services: Services, caller: BearerCaller, *, ended_within_s: 
     for view in await agent_views(services, caller):
         if view.tree_id in by_tree:
             by_tree[view.tree_id].append(view)
-    doing = await _doing(services, [view for views in by_tree.values() for view in views], now=now)
+    views = [view for views in by_tree.values() for view in views]
+    until = await _last_known(services, views) if is_past else {}
+    doing = await _doing(services, views, until, now=now)
     return [_plain_tree(tree, by_tree[tree.tree_id], doing) for tree in shown if by_tree[tree.tree_id]]
 
 
@@ -52,8 +57,15 @@ def _without_long_output(plain: Object) -> dict[str, Any]:
     return short
 
 
+async def _last_known(services: Services, views: Sequence[AgentView]) -> dict[AgentId, datetime]:
+    """When each was heard of last: nobody knows how it went on from there."""
+    async with services.db.reader() as reader:
+        heard = await event_log.last_at(reader, [view.agent_id for view in views])
+    return {view.agent_id: heard.get(view.agent_id, view.started_at) for view in views}
+
+
 async def _doing(
-    services: Services, views: Sequence[AgentView], *, now: datetime
+    services: Services, views: Sequence[AgentView], until: Mapping[AgentId, datetime], *, now: datetime
 ) -> dict[AgentId, dict[str, Any]]:
     """What each agent is at, beside its record."""
     ids = [view.agent_id for view in views]
@@ -75,7 +87,7 @@ async def _doing(
             ).value,
             "lastLine": _field(lines.get(view.agent_id), "message"),
             "progress": _field(progress.get(view.agent_id), "progress"),
-            "elapsedMs": _elapsed_ms(view, now),
+            "elapsedMs": _elapsed_ms(view, until.get(view.agent_id, now)),
             "tokens": spent.tokens,
             "costUsd": spent.cost_usd,
         }

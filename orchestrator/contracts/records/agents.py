@@ -23,6 +23,26 @@ class AgentStatus(StrEnum):
     LOST = "lost"
 
 
+class QueueReason(StrEnum):
+    """What keeps an agent that was asked for from its start.
+
+    max running, max live: as many are at work, or live, as may. kept for chats: no helper gets what is left.
+    tree share: its tree has its part while others wait. others first: what is left is for trees of which
+    nobody works. group full: the files of its group. disk full: the disk. parent queued: who asked for it
+    waits too. restart delay: it has ended and pauses.
+    """
+
+    MAX_RUNNING = "max_running"
+    MAX_LIVE = "max_live"
+    KEPT_FOR_CHATS = "kept_for_chats"
+    TREE_SHARE = "tree_share"
+    OTHERS_FIRST = "others_first"
+    GROUP_FULL = "group_full"
+    DISK_FULL = "disk_full"
+    PARENT_QUEUED = "parent_queued"
+    RESTART_DELAY = "restart_delay"
+
+
 class AgentKind(StrEnum):
     """What an agent is for: one piece of work, or a conversation."""
 

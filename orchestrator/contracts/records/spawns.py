@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from orchestrator.contracts.ids import AgentId, TreeId
-from orchestrator.contracts.records.agents import Agent, AgentStatus, SpawnPermissions
+from orchestrator.contracts.records.agents import Agent, AgentStatus, QueueReason, SpawnPermissions
 
 
 class WaitFor(StrEnum):
@@ -161,8 +161,8 @@ class SpawnRecord:
     deadline_at: when it is timed out. capped_by: `parent_deadline` or `absolute_max_timeout`, if one of these
     shortened its time. stop_reason: once it was told to stop. stopped_by: who asked for that: an
     agent's id, `operator`, or `key:` and the name of an API key; None if nobody did. answer: what its caller
-    was told at once, as JSON. is_left: the attempt of its parent that started it is over, though its parent is
-    not.
+    was told at once, as JSON. is_left: the attempt of its parent that started it is over, though its parent
+    is not.
     """
 
     agent_id: AgentId
@@ -268,6 +268,7 @@ class AgentView:
     stopped_by: str | None
     result: SpawnResult | None
     waits_for: tuple[AgentId, ...] = ()
+    queued_by: QueueReason | None = None
     restarts: Restarts | None = None
 
 

@@ -31,6 +31,24 @@ def asker_in_words(asker: str) -> str:
     return f"agent {asker}" if name == asker else f"the API key {name}"
 
 
+_QUEUED_BY: Final = {
+    "max_running": "as many agents are at work as may be (queue.max_running)",
+    "max_live": "as many agents live as may (queue.max_live)",
+    "kept_for_chats": "the places that are left are kept for chats (queue.max_live)",
+    "tree_share": "its tree has its half of the places while others wait (queue.max_running, queue.max_live)",
+    "others_first": "the places that are left are for trees of which nobody is at work",
+    "group_full": "the files of its group have no room (dovecote doctor)",
+    "disk_full": "the disk has no room (dovecote doctor)",
+    "parent_queued": "what asked for it is queued too",
+    "restart_delay": "it has ended, and is started again after a pause",
+}
+
+
+def queued_in_words(reason: str) -> str:
+    """What keeps an agent from its start, after `waits: `."""
+    return _QUEUED_BY.get(reason, reason)
+
+
 def stand_of(lifecycle: str, *, activity: str | None = None, waits_for: int = 0) -> str:
     """How an agent stands: what it does while it runs, else its status.
 

@@ -13,6 +13,7 @@ from orchestrator.cli.agent_trees import list_agents, show_agent, show_log, show
 from orchestrator.cli.client import NotRunning
 from orchestrator.cli.events import Wanted, show_events
 from orchestrator.cli.home import open_home
+from orchestrator.cli.status import show_status
 from orchestrator.cli.store_services import open_store_services
 from orchestrator.cli.top import run_top
 from orchestrator.commands.agents.event_writing import note_ended, note_said, note_started
@@ -20,7 +21,7 @@ from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import DovecoteError
 from orchestrator.contracts.events import AgentProgressed, TokenExpired
 from orchestrator.contracts.ids import AgentId, GroupFolder, TreeId
-from orchestrator.contracts.records.agents import AgentStatus, EndReason
+from orchestrator.contracts.records.agents import AgentStatus, EndReason, QueueReason
 from orchestrator.contracts.records.spawns import StopReason
 from orchestrator.paths import Paths
 from orchestrator.store import agents, event_log, spawns, trees
@@ -135,6 +136,34 @@ def test_what_is_shown_without_an_orchestrator_is_said_to_be_the_last_that_is_kn
 
     assert [text.splitlines()[0] for text in shown] == [PAST] * 3
     assert [each["orchestratorRuns"] for each in (tree, *tree["agents"], *listed, agent)] == [False] * 6
+
+
+async def test_a_queued_agent_says_what_keeps_it_and_was_not_started(
+    running: Served, capsys: pytest.CaptureFixture[str]
+) -> None:
+    queued, now, home = AgentId("agent-3"), running.services.clock.now(), running.paths.home
+    reserved = agent(
+        queued, status=AgentStatus.PENDING, started_at=now, group=GroupFolder("main"), parent_agent_id=ROOT
+    )
+    await running.services.db.run(lambda tx: agents.add(tx, reserved))
+    running.services.queued_by[queued] = QueueReason.MAX_RUNNING
+
+    shown, listed, tree, status = [
+        await asyncio.to_thread(printed, capsys, show)
+        for show in (
+            lambda: show_agent(home, queued, as_json=False),
+            lambda: list_agents(home, ended=False, as_json=False),
+            lambda: show_trees(home, None, as_json=False),
+            lambda: show_status(home, as_json=False),
+        )
+    ]
+
+    why = "as many agents are at work as may be (queue.max_running)"
+    assert f"queued: {why}" in shown
+    assert ("asked for at" in shown, "started at" in shown) == (True, False)
+    assert [line.split()[0] for line in listed.splitlines() if f"waits: {why}" in line] == [queued]
+    assert f"waits: {why}" in tree
+    assert f"1 agent waits for a place: {why}" in status
 
 
 def test_top_shows_the_last_that_is_known_once_without_an_orchestrator(

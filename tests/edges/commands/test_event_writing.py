@@ -298,6 +298,19 @@ async def test_the_overview_says_of_each_agent_what_it_does_and_what_it_said_las
     assert (below["task"], below["elapsedMs"]) == ("Write tests", 5_000)
 
 
+async def test_of_what_nobody_minds_the_time_stands_where_it_was_heard_of_last(desk: Desk) -> None:
+    child = await child_of(desk, AgentStatus.RUNNING)
+    desk.clock.advance(5)
+    await LogEvents(desk.services, child).note_lines(["reading"])
+    desk.clock.advance(3_600)
+
+    (past,) = await overview(desk.services, OperatorCaller(), ended_within_s=60, is_past=True)
+    (now,) = await overview(desk.services, OperatorCaller(), ended_within_s=60)
+
+    assert [each["elapsedMs"] for each in past["agents"]] == [0, 5_000]
+    assert [each["elapsedMs"] for each in now["agents"]] == [3_605_000, 3_605_000]
+
+
 async def test_an_agents_overview_is_what_came_of_itself(desk: Desk) -> None:
     child = await child_of(desk, AgentStatus.RUNNING)
     other = agent("agent-9", tree_id=TreeId("tree-9"), status=AgentStatus.RUNNING)

@@ -16,6 +16,7 @@ from orchestrator.commands.running.stopping import stop_cascade
 from orchestrator.commands.running.turns import PairKey
 from orchestrator.commands.running.waiting import waiting_work
 from orchestrator.commands.spawning.spawn_replies import due_replies
+from orchestrator.commands.standing import status_report
 from orchestrator.contracts.callers import OperatorCaller
 from orchestrator.contracts.errors import InvalidRequest
 from orchestrator.contracts.ids import AgentId, TurnId, new_id
@@ -185,6 +186,25 @@ async def test_old_restarts_count_no_more(bench: SpawnBench) -> None:
 
     assert await status_of(bench, child) == "pending"
     assert (await bench.record(child)).restarts.count == 4
+
+
+async def test_who_waits_for_its_next_start_says_so_and_so_does_who_waits_for_that(bench: SpawnBench) -> None:
+    services = bench.desk.services
+    child = await bench.spawn(restart_policy=ALWAYS)
+    await begin(bench, child)
+    lead = await bench.agent(child)
+    below = await bench.spawn("wait", by=lead)
+    await end(bench, child)
+
+    async def why(agent_id: AgentId) -> object:
+        (view,) = await agent_views(services, OperatorCaller(), agent_id)
+        return as_metadata(view)["queuedBy"]
+
+    assert (await why(child), await why(below)) == ("restart_delay", "parent_queued")
+    report = await status_report(services)
+    assert dict(report.queued) == {"restart_delay": 1, "parent_queued": 1}
+    bench.desk.clock.advance(3_600)
+    assert await why(child) is None
 
 
 @pytest.mark.parametrize("is_waiting", [False, True], ids=["at work", "between two attempts"])

@@ -12,7 +12,7 @@ from orchestrator.commands.running.remains import Remains
 from orchestrator.commands.running.reserved import end_unwanted
 from orchestrator.commands.running.stopping import stop_cascade
 from orchestrator.commands.spawning.spawn_rendering import as_cascade
-from orchestrator.contracts.callers import HostCaller, KeyCaller, OperatorCaller, caller_of
+from orchestrator.contracts.callers import AnyCaller, HostCaller, KeyCaller, OperatorCaller, caller_of
 from orchestrator.contracts.ids import AgentId
 from orchestrator.contracts.records.agents import Agent, AgentStatus, DeathCause, EndReason
 from orchestrator.contracts.records.spawns import CascadeOutcome, StopReason, TreeStatus, WaitFor
@@ -223,7 +223,7 @@ async def test_the_cascade_is_audited_once_with_how_many_went(bench: SpawnBench)
 
 async def test_an_event_names_who_asked_for_a_stop_and_for_a_start(bench: SpawnBench) -> None:
     key = KeyCaller(name="ci", scopes=frozenset({Scope.MANAGE}))
-    cases = [
+    cases: list[tuple[AnyCaller, str | None]] = [
         (OperatorCaller(), "operator"),
         (key, "key:ci"),
         (bench.caller, "agent-root"),

@@ -8,6 +8,7 @@ import pytest
 from orchestrator.cli.status_lines import LookedAt, age, status_lines
 from orchestrator.commands.standing import StatusReport
 from orchestrator.contracts.ids import GroupFolder, Jid, TaskId
+from orchestrator.contracts.records.agents import QueueReason
 from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.standing import (
     Backlog,
@@ -102,6 +103,21 @@ def test_agents_that_nobody_minds_are_the_last_that_is_known() -> None:
     lines = status_lines(StatusReport(version="0.1.0", standing=standing), replace(PLACE, pid=None))
 
     assert "agents        last known: 1 queued, 2 running" in lines
+
+
+def test_agents_that_wait_for_a_place_are_in_the_queue_by_what_keeps_them_from_it() -> None:
+    standing = Standing(at=NOON, agents={"pending": 4, "running": 2})
+    queued = {QueueReason.MAX_RUNNING: 2, QueueReason.PARENT_QUEUED: 1}
+
+    lines = status_lines(StatusReport(version="0.1.0", standing=standing, queued=queued), PLACE)
+
+    start = lines.index("queue         no message waits")
+    assert lines[start + 1 : start + 5] == [
+        "              2 agents wait for a place: as many agents are at work as may be (queue.max_running)",
+        "              1 agent waits for a place: what asked for it is queued too",
+        "              1 agent waits for a place",
+        "agents        4 queued, 2 running",
+    ]
 
 
 def test_a_home_that_was_never_used_has_its_screen_too() -> None:

@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.cli.tree_lines import duration, status_of, tree_lines, tree_rows
+from orchestrator.contracts.records.agents import QueueReason
+from orchestrator.contracts.wire.agent_words import queued_in_words
 
 Plain = dict[str, Any]
 
@@ -20,6 +22,7 @@ def agent(agent_id: str, parent: str | None = None, **fields: object) -> Plain:
         "lifecycle": "running",
         "activity": "busy",
         "waitsFor": [],
+        "queuedBy": None,
         "progress": None,
         "elapsedMs": 4_000,
         "tokens": None,
@@ -44,6 +47,18 @@ def test_a_row_shows_no_markdown() -> None:
     shown = tree_lines([tree(agent("agent-1", task="Say the **time**", lastLine="It is **03:08** now"))])
 
     assert any(line.endswith("Say the time · It is 03:08 now") for line in shown)
+
+
+@pytest.mark.parametrize("reason", list(QueueReason))
+def test_one_that_is_not_started_yet_says_why(reason: QueueReason) -> None:
+    queued = agent("agent-2", "agent-1", lifecycle="pending", queuedBy=reason.value, task="Write tests")
+
+    (row,) = [line for line in tree_lines([tree(agent("agent-1"), queued)]) if "agent-2" in line]
+
+    assert " queued " in row
+    assert "Write tests · waits: " in row
+    assert queued_in_words(reason.value) != reason.value
+    assert queued_in_words(reason.value)[:40] in row
 
 
 def test_a_tree_shows_who_came_of_whom_what_each_does_since_when_and_for_how_much() -> None:

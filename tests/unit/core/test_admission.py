@@ -1,6 +1,6 @@
 """Who runs next."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 from hypothesis import example, given, settings
@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from orchestrator.contracts.ids import GroupFolder
+from orchestrator.contracts.records.agents import QueueReason
 from orchestrator.core.admission import Decision, Live, Waiting, choose
 
 
@@ -156,6 +157,42 @@ def test_what_a_tree_may_take(
     waiting: Sequence[Waiting], live: Sequence[Live], max_running: int, max_live: int, expected: Decision
 ) -> None:
     assert choose(waiting, live, max_running=max_running, max_live=max_live) == expected
+
+
+@pytest.mark.parametrize(
+    ("waiting", "live", "max_running", "max_live", "held"),
+    [
+        (CHILDREN[:2], [member("t")], 2, 20, {"t2": QueueReason.MAX_RUNNING}),
+        (CHILDREN[:1], [member("t"), busy("b")], 9, 2, {"t1": QueueReason.MAX_LIVE}),
+        (CHILDREN[:1], [busy("a"), busy("b")], 9, 2, {"t1": QueueReason.MAX_LIVE}),
+        (CHILDREN[:1], [idle("b", 9)], 9, 1, {"t1": QueueReason.MAX_LIVE}),
+        (CHILDREN[:1], [member("t"), busy("b"), busy("c"), busy("d")], 9, 5,
+         {"t1": QueueReason.KEPT_FOR_CHATS}),
+        ([CHILDREN[0], asked("u1", "u", served=1), asked("v1", "v", served=2)], [member("t")], 2, 20,
+         {"t1": QueueReason.OTHERS_FIRST, "v1": QueueReason.MAX_RUNNING}),
+        ([CHILDREN[0], *(waits(chat, served=1) for chat in "abc")], [member("t")], 3, 20,
+         {"t1": QueueReason.TREE_SHARE, "c": QueueReason.MAX_RUNNING}),
+        (CHILDREN, [], 4, 20, {}),
+    ],
+    ids=[
+        "as many as may are at work",
+        "as many as may live",
+        "also where nobody of its tree is at work",
+        "also while an idle one is closed for it",
+        "the last places are kept for chats",
+        "what is left is for trees of which nobody is at work",
+        "its tree has its half",
+        "nothing",
+    ],
+)  # fmt: skip
+def test_what_keeps_each_from_its_start(
+    waiting: Sequence[Waiting],
+    live: Sequence[Live],
+    max_running: int,
+    max_live: int,
+    held: Mapping[str, QueueReason],
+) -> None:
+    assert choose(waiting, live, max_running=max_running, max_live=max_live).held == held
 
 
 @given(
