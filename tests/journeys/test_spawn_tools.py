@@ -190,6 +190,6 @@ async def test_a_refusal_has_its_code_and_says_what_the_source_document_says(hom
     assert all(each["suggestion"] for each in told.values())
     assert told["QUOTA_EXCEEDED"]["details"]["quota_info"] == {
         "tree_agents_remaining": 0,
-        "depth_remaining": 2,
+        "depth_remaining": 1,
     }
     assert agents_of(home) == []

@@ -5,8 +5,10 @@ one transaction, so no limit is ever exceeded.
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Final
 
 from orchestrator.contracts.errors import ErrorCode, InvalidRequest, LimitExceeded
@@ -52,7 +54,7 @@ class SpawnUsage:
 
 
 def quota_of(usage: SpawnUsage, limits: SpawnLimits) -> QuotaInfo:
-    """What may still be started in the tree, and how deep below the parent."""
+    """What may still be started in the tree, and how deep below the agent whose depth is given."""
     rest = min(limits.tree_agents - usage.tree_agents, limits.tree_spawns - usage.tree_spawns)
     depth = limits.depth if usage.depth is None else limits.depth - usage.depth
     return QuotaInfo(tree_agents_remaining=max(rest, 0), depth_remaining=max(depth, 0))
@@ -60,39 +62,29 @@ def quota_of(usage: SpawnUsage, limits: SpawnLimits) -> QuotaInfo:
 
 def check_limits(usage: SpawnUsage, limits: SpawnLimits) -> None:
     """Return if one agent more is allowed. Raises LimitExceeded that names the limit and how to change it."""
-    quota = quota_of(usage, limits)
     # Of several that which no waiting lifts: who is told to wait is not to wait in vain.
     if usage.depth is not None:
         if usage.depth >= limits.depth:
-            raise _exceeded(ErrorCode.DEPTH_EXCEEDED, "depth", usage.depth, limits.depth, quota)
+            raise _of_tree(ErrorCode.DEPTH_EXCEEDED, "depth", usage.depth, limits.depth, usage, limits)
         if usage.tree_spawns >= limits.tree_spawns:
-            raise _exceeded(
-                ErrorCode.QUOTA_EXCEEDED, "tree_spawns", usage.tree_spawns, limits.tree_spawns, quota
-            )
+            most = limits.tree_spawns
+            raise _of_tree(ErrorCode.QUOTA_EXCEEDED, "tree_spawns", usage.tree_spawns, most, usage, limits)
         if usage.tree_agents >= limits.tree_agents:
-            raise _exceeded(
-                ErrorCode.QUOTA_EXCEEDED, "tree_agents", usage.tree_agents, limits.tree_agents, quota
-            )
+            most = limits.tree_agents
+            raise _of_tree(ErrorCode.QUOTA_EXCEEDED, "tree_agents", usage.tree_agents, most, usage, limits)
     if limits.children is not None and usage.children >= limits.children:
-        raise _exceeded(ErrorCode.LIMIT_EXCEEDED, "children", usage.children, limits.children, quota)
+        raise _exceeded(ErrorCode.LIMIT_EXCEEDED, "children", usage.children, limits.children)
     if usage.live_agents >= limits.live_agents:
         raise _exceeded(
             ErrorCode.LIMIT_EXCEEDED,
             "live_agents",
             usage.live_agents,
             limits.live_agents,
-            quota,
             retry_after_s=_CAPACITY_RETRY_S,
         )
     if usage.retry_after_s > 0:
-        raise _exceeded(
-            ErrorCode.RATE_LIMITED,
-            "spawns_per_minute",
-            limits.per_minute,
-            limits.per_minute,
-            quota,
-            retry_after_s=usage.retry_after_s,
-        )
+        most, wait_s = limits.per_minute, usage.retry_after_s
+        raise _exceeded(ErrorCode.RATE_LIMITED, "spawns_per_minute", most, most, retry_after_s=wait_s)
 
 
 def checked_timeout_ms(
@@ -140,12 +132,20 @@ _ADVICE: Final = {
 _USUAL_ADVICE: Final = "Wait until one has ended, or let an operator raise"
 
 
+def _of_tree(
+    code: ErrorCode, limit: str, current: int, most: int, usage: SpawnUsage, limits: SpawnLimits
+) -> LimitExceeded:
+    """With what the tree has left, the depth as an agent that was started would have it below itself."""
+    refused = usage if usage.depth is None else replace(usage, depth=usage.depth + 1)
+    return _exceeded(code, limit, current, most, {"quota_info": quota_of(refused, limits).as_json()})
+
+
 def _exceeded(
     code: ErrorCode,
     limit: str,
     current: int,
     most: int,
-    quota: QuotaInfo,
+    left: Mapping[str, object] = MappingProxyType({}),
     *,
     retry_after_s: float | None = None,
 ) -> LimitExceeded:
@@ -162,7 +162,7 @@ def _exceeded(
             "current": current,
             "max": most,
             "howToChange": "profile standard" if setting is None else setting,
-            "quota_info": quota.as_json(),
+            **left,
         },
         retry_after_s=retry_after_s,
     )

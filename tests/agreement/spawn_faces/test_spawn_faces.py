@@ -103,8 +103,8 @@ def check_refusals(outcomes: Mapping[str, Outcome], status: int) -> None:
         if name in {"agent", "http"}:
             assert each.status == status, name
             assert each.told.keys() - {"quota_info"} == {"error", "code"}, name
-    is_limit = outcomes["box"].code in {"DEPTH_EXCEEDED", "QUOTA_EXCEEDED", "LIMIT_EXCEEDED"}
-    assert ("quota_info" in outcomes["box"].told) == is_limit
+    is_of_tree = outcomes["box"].code in {"DEPTH_EXCEEDED", "QUOTA_EXCEEDED"}
+    assert ("quota_info" in outcomes["box"].told) == is_of_tree
 
 
 async def test_a_field_that_nobody_knows_is_refused_by_every_face_with_the_one_that_was_meant(

@@ -54,9 +54,29 @@ def test_a_limit_names_itself_its_value_and_how_to_change_it(
     assert caught.value.code is ErrorCode(code)
     assert (details["limit"], details["current"], details["max"]) == (limit, current, most)
     assert details["howToChange"] == how
-    assert set(details["quota_info"]) == {"tree_agents_remaining", "depth_remaining"}  # type: ignore[call-overload]
     assert str(most) in caught.value.message
     assert caught.value.suggestion
+
+
+@pytest.mark.parametrize(
+    ("fields", "left"),
+    [
+        ({"depth": 2}, {"tree_agents_remaining": 9, "depth_remaining": 0}),
+        ({"depth": 0, "tree_agents": 10}, {"tree_agents_remaining": 0, "depth_remaining": 1}),
+        ({"depth": 1, "tree_spawns": 100}, {"tree_agents_remaining": 0, "depth_remaining": 0}),
+        ({"live_agents": 20}, None),
+        ({"retry_after_s": 7.5}, None),
+        ({"depth": None, "live_agents": 20}, None),
+        ({"depth": None, "retry_after_s": 7.5}, None),
+    ],
+)
+def test_a_refusal_says_what_a_tree_has_left_only_where_that_is_why(
+    fields: dict[str, Any], left: dict[str, int] | None
+) -> None:
+    with pytest.raises(LimitExceeded) as caught:
+        check_limits(replace(ROOM, **fields), LIMITS)
+
+    assert caught.value.details.get("quota_info") == left
 
 
 @pytest.mark.parametrize(
