@@ -7,6 +7,13 @@ from typing import Final
 _MAX_SHOWN: Final = 40
 _UNKNOWN: Final = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
 _MISSING: Final = frozenset({"missing", "missing_argument"})
+_OTHER_WORDS: Final = {
+    **dict.fromkeys(
+        ("limit", "n", "max", "number", "size", "pagesize", "perpage", "pagelimit", "top"), "count"
+    ),
+    **dict.fromkeys(("after", "cursor", "from", "offset"), "since"),
+}
+"""What others call what we call so; without underscores."""
 _SHOULD: Final = re.compile(r"^\w+ should ")
 
 _OUR_WORDS: Final = (
@@ -60,13 +67,14 @@ def in_our_words(words: str) -> str:
 
 
 def _nearest(name: str, known: Collection[str]) -> str | None:
-    """The known name that is spelled most like it."""
+    """The known name that is spelled most like it, or that means the same."""
     # Only who errs pays for its import.
     from difflib import get_close_matches
 
     plain = {_plain(each): each for each in reversed(tuple(known))}  # of two spellings the first
-    found = get_close_matches(_plain(name[:_MAX_SHOWN]), plain, n=1)
-    return plain[found[0]] if found else None
+    wanted = _plain(name[:_MAX_SHOWN])
+    found = get_close_matches(wanted, plain, n=1)
+    return plain[found[0]] if found else plain.get(_OTHER_WORDS.get(wanted, ""))
 
 
 def _plain(name: str) -> str:

@@ -39,6 +39,19 @@ async def test_only_a_key_for_management_opens_the_routes_of_the_operator(served
     assert statuses == {Scope.READ: 403, Scope.SPAWN: 403, Scope.STOP: 403, Scope.MANAGE: 200}
 
 
+async def test_a_key_that_may_read_sees_agents_and_how_all_stands_and_nothing_that_people_wrote(
+    served: Served,
+) -> None:
+    key = await make(served, "dashboard", "read")
+    open_to_it = ("agents", "trees", "events", "overview", "standing")
+    shut = ("status", "groups", "messages", "messages/sent", "tasks", "usage", "errors", "workspaces")
+
+    async with served.client(token=key) as client:
+        statuses = {name: (await client.get(f"/api/v1/{name}")).status_code for name in (*open_to_it, *shut)}
+
+    assert statuses == dict.fromkeys(open_to_it, 200) | dict.fromkeys(shut, 403)
+
+
 async def test_a_removed_key_is_void_at_once_also_on_a_connection_that_is_open(served: Served) -> None:
     key = await make(served, "editor", "manage")
 

@@ -65,6 +65,28 @@ async def test_a_word_of_a_query_that_no_route_knows_is_refused_by_name_on_all_o
     assert near["suggestion"] == "It takes: tree, since, count, wait_s, class, without."
 
 
+@pytest.mark.parametrize(
+    ("path", "word", "meant"),
+    [
+        ("/api/v1/events", "limit", "count"),
+        ("/api/v1/messages", "per_page", "count"),
+        ("/api/v1/trees", "n", "count"),
+        ("/api/v1/events", "cursor", "since"),
+    ],
+)
+async def test_a_word_that_others_use_is_refused_with_the_one_that_it_means(
+    served: Served, path: str, word: str, meant: str
+) -> None:
+    async with served.client() as client:
+        answer = await client.get(path, params={word: 2})
+        without = await client.get("/api/v1/agents", params={word: 2})
+
+    assert answer.json()["error"]["message"] == (
+        f"The query has a wrong word: {word!r} is not known (did you mean {meant!r}?)."
+    )
+    assert "did you mean" not in without.json()["error"]["message"]  # it takes no such word
+
+
 async def test_every_key_may_read_which_routes_there_are_each_with_a_sentence(served: Served) -> None:
     key = await make(served, "editor", "stop")
 
