@@ -8,7 +8,7 @@ from typing import Final
 from container.drivers.asking_back import AskedBack, Told
 from container.drivers.builtin_words import WishKind
 from container.drivers.shown_text import plain, short
-from container.drivers.tree_lines import ShownAgent, ended_lines, shown_agents, tree_lines
+from container.drivers.tree_lines import ShownAgent, ended_lines, over_lines, shown_agents, tree_lines
 from container.tool_answers import ToolAnswer
 from container.tools import ToolBelt
 from orchestrator.contracts.errors import InvalidRequest
@@ -20,6 +20,7 @@ _NONE_YET: Final = (
     "I have no helpers yet. Try `spawn count to 60` and then `show tree`, or `ask helper what time is it`."
 )
 _ENDED: Final = "No helper is at work. These have ended lately:"
+_OVER: Final = "There is nothing to stop, it has ended:"
 _NOT_HERE: Final = (
     "I can't have helpers here. For a chat's agent, the operator adds `spawn` to `tools` in its `AGENT.md`; "
     "it counts from the next conversation on."
@@ -97,7 +98,13 @@ class ChildAnswers:
         return _said(whole.name, how=whole.lifecycle, output=whole.output, error=whole.error)
 
     async def _stop(self, which: str) -> Told:
-        live = [agent for agent in await self._children() if agent.is_live]
+        content = await self._call("get_agent_status", {})
+        children = _children(content)
+        live = [agent for agent in children if agent.is_live]
+        over = [agent for agent in children if not agent.is_live]
+        over += shown_agents({"agents": content.get("earlier")})
+        if which.strip() and not _named(which, live) and (ended := _named(which, over)):
+            return "\n".join([_OVER, *over_lines(ended, now=self._now())])
         if not live:
             return "No helper is at work."
         found = _meant(which, live, go_on=self._stop)
@@ -115,10 +122,7 @@ class ChildAnswers:
 
     async def _children(self) -> list[ShownAgent]:
         """Those that this agent itself has started, oldest first."""
-        agents = shown_agents(await self._call("get_agent_status", {}))
-        ids = {agent.agent_id for agent in agents}
-        tops = {agent.agent_id for agent in agents if agent.parent_id not in ids}
-        return [agent for agent in agents if agent.parent_id in tops]
+        return _children(await self._call("get_agent_status", {}))
 
     async def _call(self, tool: str, arguments: Mapping[str, object]) -> Mapping[str, object]:
         answer = await self._belt.call(tool, arguments)
@@ -127,17 +131,30 @@ class ChildAnswers:
         return answer.content
 
 
+def _children(content: Mapping[str, object]) -> list[ShownAgent]:
+    """Of an answer of `get_agent_status` those that who asked has started itself."""
+    agents = shown_agents(content)
+    ids = {agent.agent_id for agent in agents}
+    tops = {agent.agent_id for agent in agents if agent.parent_id not in ids}
+    return [agent for agent in agents if agent.parent_id in tops]
+
+
+def _named(which: str, children: Sequence[ShownAgent]) -> list[ShownAgent]:
+    """Those that are meant by a number, a name, an id or words of a task."""
+    words = " ".join(which.split()).casefold()
+    number = _NUMBER.fullmatch(words)
+    name = words if number is None else f"helper {int(number[1])}"
+    exact = [each for each in children if name in (each.name.casefold(), each.agent_id)]
+    return exact or ([] if number else [each for each in children if words in each.task.casefold()])
+
+
 def _meant(
     which: str, children: Sequence[ShownAgent], *, go_on: Callable[[str], Awaitable[Told]]
 ) -> ShownAgent | AskedBack:
     """The one that is named by its number, its name, its id or words of its task. Raises InvalidRequest."""
     if not children:
         raise InvalidRequest("There are no helpers yet.", suggestion="Try `spawn count to 60`.")
-    words = " ".join(which.split()).casefold()
-    number = _NUMBER.fullmatch(words)
-    name = words if number is None else f"helper {int(number[1])}"
-    exact = [each for each in children if name in (each.name.casefold(), each.agent_id)]
-    found = exact or ([] if number else [each for each in children if words in each.task.casefold()])
+    found = _named(which, children)
     if not found:
         raise InvalidRequest(f"There is no helper **{short(which)}**.", suggestion="`show tree` shows them.")
     if len(found) == 1:

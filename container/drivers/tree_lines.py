@@ -67,6 +67,14 @@ def ended_lines(agents: Sequence[ShownAgent], *, now: datetime) -> list[str]:
     return [_line(agent, is_top=False, now=now) for agent in agents]
 
 
+def over_lines(agents: Sequence[ShownAgent], *, now: datetime) -> list[str]:
+    """A bullet each: what it was for, how it ended and how long ago."""
+    return [
+        f"- **{short(each.name)}**: {short(each.task)} ({each.stand}, {_span(each.ended_at, None, now)} ago)"
+        for each in agents
+    ]
+
+
 def _line(agent: ShownAgent, *, is_top: bool, now: datetime) -> str:
     if is_top:
         return f"- **me**: {agent.stand}"
@@ -76,10 +84,15 @@ def _line(agent: ShownAgent, *, is_top: bool, now: datetime) -> str:
 
 
 def _elapsed(agent: ShownAgent, now: datetime) -> str:
+    return _span(agent.started_at, agent.ended_at, now)
+
+
+def _span(since: str | None, until: str | None, now: datetime) -> str:
+    """until: None: now."""
     try:
-        started = datetime.fromisoformat(agent.started_at)
-        ended = now if agent.ended_at is None else datetime.fromisoformat(agent.ended_at)
-        seconds = max(0, round((ended - started).total_seconds()))
+        begin = datetime.fromisoformat(since or "")
+        end = now if until is None else datetime.fromisoformat(until)
+        seconds = max(0, round((end - begin).total_seconds()))
     except (ValueError, TypeError):
         return "?"
     return f"{seconds} s" if seconds < 120 else f"{seconds // 60} min"

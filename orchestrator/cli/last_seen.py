@@ -1,8 +1,10 @@
 """Which texts of a chat the people at the terminal have seen, kept from one `dovecote chat` to the next."""
 
+import contextlib
+import fcntl
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from orchestrator.contracts.ids import Jid
@@ -24,11 +26,12 @@ class LastSeen:
         The first chat that takes notes shows nothing of before. A store that was restored may be behind what
         was seen.
         """
-        found = self._all()
-        known = found.get(self._chat, [(0, last_id)])
-        held = [(first, min(last, last_id)) for first, last in known if first < last_id]
-        if found.get(self._chat) != held:
-            self._write(found, held)
+        with self._alone():
+            found = self._all()
+            known = found.get(self._chat, [(0, last_id)])
+            held = [(first, min(last, last_id)) for first, last in known if first < last_id]
+            if found.get(self._chat) != held:
+                self._write(found, held)
         return held[0][1] if held and held[0][0] == 0 else 0
 
     def has(self, text_id: int) -> bool:
@@ -37,8 +40,23 @@ class LastSeen:
 
     def note(self, first: int, last: int) -> None:
         """A chat has shown all behind `first`, up to `last`."""
-        found = self._all()
-        self._write(found, _joined([*found.get(self._chat, ()), (first, last)]))
+        with self._alone():
+            found = self._all()
+            self._write(found, _joined([*found.get(self._chat, ()), (first, last)]))
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """No other chat takes notes between our look and our note; where none can be written, none does."""
+        try:
+            lock = os.open(self._path.with_name(f".{self._path.name}.lock"), os.O_CREAT | os.O_RDWR, 0o600)
+        except OSError:
+            yield
+            return
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # held for as long as a small file is written
+            yield
+        finally:
+            os.close(lock)
 
     def _write(self, found: Mapping[str, Spans], spans: Spans) -> None:
         unfinished = self._path.with_name(f".{self._path.name}.{os.getpid()}.tmp")

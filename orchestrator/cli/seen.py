@@ -81,11 +81,16 @@ def show_sent(home_option: Path | None, *, chat: str | None, count: int, as_json
     elif not found:
         print("Nothing was sent.")
     else:
-        rows = [
-            (t["createdAt"], t["chatJid"], "Dovecote" if t["isNotice"] else "agent", t["text"]) for t in found
-        ]
-        for line in columns(("WRITTEN", "CHAT", "BY", "TEXT"), rows):
+        for line in columns(("WRITTEN", "CHAT", "BY", "TEXT"), [_sent_row(each) for each in found]):
             print(line)
+
+
+def _sent_row(sent: Mapping[str, Any]) -> tuple[str, ...]:
+    by = "Dovecote" if sent["isNotice"] else "agent"
+    # An orchestrator of an earlier version names no files.
+    named = f"[{name}]" if (name := sent.get("file")) else ""
+    text = " ".join(each for each in (named, sent["text"]) if each)
+    return (sent["createdAt"], sent["chatJid"], by, text)
 
 
 def show_errors(home_option: Path | None, *, box: str | None, count: int, as_json: bool) -> None:

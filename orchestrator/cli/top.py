@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _NOBODY: Final = "No agent is running. Write in a chat: dovecote chat"
+_HOW: Final = "Ctrl+C ends this. Stop one: dovecote agent stop ID"
 _DIM: Final = frozenset({"completed", "terminated"})
 _BAD: Final = frozenset({"failed", "timed out", "lost"})
 
@@ -62,14 +63,25 @@ async def _follow(
     raise not_running(paths)
 
 
+def rows_that_fit(rows: Sequence[tuple[str, ...]], *, lines: int) -> tuple[list[tuple[str, ...]], str]:
+    """The first of them, and what stands below: how to end this, and how many more there are.
+
+    lines: of the terminal; besides them there are the heads, and what stands below.
+    """
+    if len(rows) <= lines - 2:
+        return list(rows), _HOW
+    shown = list(rows[: max(lines - 3, 0)])
+    return shown, f"… and {len(rows) - len(shown)} more: dovecote agent tree\n{_HOW}"
+
+
 def _table(trees: Sequence[Plain]) -> "Table":
     from rich.table import Table
     from rich.text import Text
 
-    heads, *rows = tree_rows(trees, width=shutil.get_terminal_size().columns)
-    table = Table(
-        box=None, expand=True, pad_edge=False, caption="Ctrl+C ends this. Stop one: dovecote agent stop ID"
-    )
+    size = shutil.get_terminal_size()
+    heads, *rows = tree_rows(trees, width=size.columns)
+    rows, caption = rows_that_fit(rows, lines=size.lines)
+    table = Table(box=None, expand=True, pad_edge=False, caption=caption)
     for head in heads:
         table.add_column(head, no_wrap=True, overflow="ellipsis", ratio=1 if head == heads[-1] else None)
     for row in rows:

@@ -79,4 +79,5 @@ def _text_view(item: OutboxItem) -> Mapping[str, object]:
         "isNotice": item.source is TextSource.NOTICE,
         "createdAt": shown_at(item.created_at),
         "text": item.text,
+        "file": None if item.file is None else item.file.name,
     }

@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,21 +14,24 @@ from orchestrator.cli.agent_trees import list_agents, show_agent, show_log, show
 from orchestrator.cli.client import NotRunning
 from orchestrator.cli.events import Wanted, show_events
 from orchestrator.cli.home import open_home
+from orchestrator.cli.seen import show_sent
 from orchestrator.cli.status import show_status
 from orchestrator.cli.store_services import open_store_services
-from orchestrator.cli.top import run_top
+from orchestrator.cli.top import rows_that_fit, run_top
 from orchestrator.commands.agents.event_writing import note_ended, note_said, note_started
 from orchestrator.commands.services import Services
 from orchestrator.contracts.errors import DovecoteError
 from orchestrator.contracts.events import AgentProgressed, TokenExpired
 from orchestrator.contracts.ids import AgentId, GroupFolder, TreeId
 from orchestrator.contracts.records.agents import AgentStatus, EndReason, QueueReason
+from orchestrator.contracts.records.messages import SpooledFile
 from orchestrator.contracts.records.spawns import StopReason
 from orchestrator.paths import Paths
-from orchestrator.store import agents, event_log, spawns, trees
+from orchestrator.store import agents, event_log, outbox_files, spawns, trees
 from orchestrator.store.instance_lock import InstanceLock
 from orchestrator.store.transaction import Transaction
 from tests.edges.api.conftest import Served, served_at
+from tests.edges.api.test_api import put_text
 from tests.support.store_rows import agent, spawn_record
 
 ROOT, CHILD, TREE = AgentId("agent-1"), AgentId("agent-2"), TreeId("tree-1")
@@ -253,6 +257,39 @@ async def test_a_stop_of_a_tree_says_of_each_what_came_of_it(
     words = dict(line.split("  ", 1) for line in said.splitlines())
     assert words.pop(ROOT).startswith("NOT STOPPED: ")  # no process of it is here
     assert words == {queued: "stopped before it was started", CHILD: "had ended before: failed"}
+
+
+def test_top_keeps_how_it_ends_and_says_what_does_not_fit() -> None:
+    rows = [(f"row {number}",) for number in range(40)]
+
+    shown, below = rows_that_fit(rows, lines=30)
+    all_of_it, alone = rows_that_fit(rows, lines=42)
+
+    how = "Ctrl+C ends this. Stop one: dovecote agent stop ID"
+    assert shown == rows[:27]  # with the heads and two lines below: thirty
+    assert below.splitlines() == ["… and 13 more: dovecote agent tree", how]
+    assert (all_of_it, alone) == (rows, how)
+    assert rows_that_fit(rows, lines=1)[1].endswith(how)
+
+
+async def test_a_file_that_was_sent_is_named_beside_its_caption_if_it_has_one(
+    running: Served, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for text in ("The figures.", ""):
+        number = await put_text(running, text, key=f"key {text}")
+        file = SpooledFile(
+            name="report.pdf", media_type="application/pdf", size_bytes=7, spool_name=f"copy {number}"
+        )
+        await running.services.db.run(partial(outbox_files.attach, outbox_id=number, file=file))
+    await put_text(running, "No file.", key="a")
+
+    home = running.paths.home
+    sent = await asyncio.to_thread(
+        printed, capsys, lambda: show_sent(home, chat=None, count=9, as_json=False)
+    )
+
+    said = [line.partition("agent")[2].strip() for line in sent.splitlines()[1:]]
+    assert said == ["[report.pdf] The figures.", "[report.pdf]", "No file."]
 
 
 async def test_a_followed_log_ends_with_its_agent(

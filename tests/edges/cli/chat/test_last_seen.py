@@ -1,6 +1,7 @@
 """Which texts of a chat were seen, as its notes have it from one chat to the next."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,21 @@ def test_what_one_chat_showed_is_seen_and_what_came_before_it_is_still_missed(no
 
     assert LastSeen(notes, CHAT).begin(9) == 3
     assert seen(notes) == [1, 2, 3, 6, 7, 8]
+
+
+def test_chats_that_take_notes_at_once_lose_none_of_each_other(notes: Path) -> None:
+    LastSeen(notes, CHAT).begin(0)
+    chats = [Jid(f"console:{number}") for number in range(4)]
+
+    def watch(chat: Jid) -> None:
+        for text_id in range(100):
+            LastSeen(notes, chat).note(text_id, text_id + 1)
+
+    with ThreadPoolExecutor(max_workers=len(chats)) as pool:
+        list(pool.map(watch, chats))
+
+    kept = json.loads(notes.read_text())
+    assert {chat: kept.get(chat) for chat in chats} == {chat: [[0, 100]] for chat in chats}
 
 
 def test_who_is_shown_what_was_missed_has_seen_all(notes: Path) -> None:
