@@ -15,6 +15,7 @@ from orchestrator.api.operator_token import ensure_operator_token
 from orchestrator.api.server import ApiServer
 from orchestrator.channels.console import ConsoleChannel
 from orchestrator.commands.hearing.receiving import receive_message
+from orchestrator.commands.running.lost_helpers import helpers_at_work, tell_of_stopped_helpers
 from orchestrator.commands.services import Services
 from orchestrator.contracts.records.messages import InboundMessage
 from orchestrator.contracts.seams import Channel, Topic
@@ -68,6 +69,14 @@ async def open_doors(
     return doors
 
 
+async def _close_agents(services: Services, agents: RunningAgents, *, grace_s: float) -> None:
+    """Chats are told of helpers that are not done by the end of it: nobody goes on with those."""
+    at_work = await services.db.run(helpers_at_work)
+    await agents.close_all(grace_s=grace_s)
+    at = services.clock.now()
+    await services.db.run(lambda tx: tell_of_stopped_helpers(tx, services, at_work, at=at))
+
+
 def _connector(app: App, channel: Channel) -> Activity:
     async def connect() -> None:
         async def inbox(message: InboundMessage) -> None:
@@ -86,7 +95,7 @@ async def close_doors(app: App, doors: "list[asyncio.Task[None]]") -> None:
     _log.info("shutdown.started", grace_s=settings.shutdown_grace_s)
     for door in doors:
         door.cancel()
-    await app.agents.close_all(grace_s=settings.shutdown_grace_s)
+    await _close_agents(app.services, app.agents, grace_s=settings.shutdown_grace_s)
     await app.outbox.flush(within_s=_FLUSH_S)
     for channel in app.channels.all:
         await channel.close()

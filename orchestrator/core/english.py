@@ -35,6 +35,14 @@ ENGLISH: Final[Mapping[Say, str]] = {
         "Dovecote broke off while helpers were at work, so they were lost: {helpers}. Ask again for what you "
         "still need."
     ),
+    Say.HELPER_STOPPED: (
+        "Dovecote was stopped while a helper was at work, so it was stopped too: {helpers}. Ask again if you "
+        "still need it."
+    ),
+    Say.HELPERS_STOPPED: (
+        "Dovecote was stopped while helpers were at work, so they were stopped too: {helpers}. Ask again for "
+        "what you still need."
+    ),
     Say.FAILED: (
         "Sorry, the assistant could not finish this after several tries. Write /retry to try once more."
     ),

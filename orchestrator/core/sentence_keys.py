@@ -14,6 +14,8 @@ class Say(StrEnum):
     PARTIAL = "partial"
     HELPER_LOST = "helper_lost"
     HELPERS_LOST = "helpers_lost"
+    HELPER_STOPPED = "helper_stopped"
+    HELPERS_STOPPED = "helpers_stopped"
     FAILED = "failed"
     HELD_TOO_LONG = "held_too_long"
     TIMED_OUT = "timed_out"

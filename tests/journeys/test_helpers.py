@@ -1,5 +1,7 @@
 """The first five minutes: without a model, somebody in the terminal has helpers, sees them and stops them."""
 
+import re
+
 from orchestrator.app.doors import App
 from orchestrator.contracts.ids import Jid
 from orchestrator.core.sentence_keys import Say
@@ -35,6 +37,8 @@ async def test_a_newcomer_asks_a_helper_sees_the_tree_and_stops_it(home: HomeOnD
         await running(home, "count to 3000")
         tree = (await answer(home, app, "show tree")).splitlines()
         stopped = await answer(home, app, "stop helper 2")
+        again = await answer(home, app, "stop helper 2")
+        done = await answer(home, app, "stop helper 1")
         left = await answer(home, app, "stop helper")
         shown = await answer(home, app, "show helper 1")
         ended = await answer(home, app, "show helper 2")
@@ -49,6 +53,10 @@ async def test_a_newcomer_asks_a_helper_sees_the_tree_and_stops_it(home: HomeOnD
     assert tree[4].startswith("    - **helper 1**: count to 3000 (running, ")
     assert stopped == "**helper 2** is stopped: ask helper count to 3000"
     assert {row["status"] for row in agents_of(home) if "count" in row["task"]} == {"terminated"}
+    over, line = again.splitlines()
+    assert over == "There is nothing to stop, it has ended:"
+    assert re.fullmatch(r"- \*\*helper 2\*\*: ask helper count to 3000 \(terminated, \d+ s ago\)", line)
+    assert "- **helper 1**: echo hello (completed, " in done
     assert left == "No helper is at work."
     assert shown == asked
     assert ended.startswith("**helper 2** has ended early: It was stopped")
@@ -90,6 +98,29 @@ async def test_a_helper_that_died_with_the_orchestrator_is_told_of_and_shown_as_
     assert head == "No helper is at work. These have ended lately:"
     assert line.startswith("- **helper 1**: count to 3000 (terminated, ")
     assert line.endswith("): Dovecote ended while it ran, and its work was not done by then.")
+
+
+async def test_a_helper_that_is_stopped_with_the_orchestrator_is_told_of_and_one_that_was_done_is_not(
+    home: HomeOnDisk, orchestrator: OrchestratorProcess
+) -> None:
+    home.set(agent__provider="builtin", agent__runner="process", shutdown_grace_s=0)
+    await home.add_group()
+    (home.workspace().parent / "AGENT.md").write_text("---\ntools: [chat, spawn]\n---\n")
+    await orchestrator.start()
+    home.ask("spawn echo hello")
+    await eventually(lambda: [row["status"] for row in agents_of(home, task="echo hello")] == ["completed"])
+    home.ask("spawn count to 3000")
+    await running(home, "count to 3000")
+    await home.quiet()
+    await orchestrator.stop()
+
+    told = home.texts()[2:]
+    await orchestrator.start()
+    await home.quiet()
+    await orchestrator.stop()
+
+    assert told == [say(Say.HELPER_STOPPED, "en", helpers="helper 2 (“count to 3000”)")]
+    assert home.texts()[2:] == told
 
 
 async def test_a_helper_waits_for_a_helper_of_its_own_and_passes_on_what_it_said(home: HomeOnDisk) -> None:

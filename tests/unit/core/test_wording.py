@@ -52,6 +52,8 @@ FACTS: dict[Say, dict[str, object]] = {
         each: {"word": "new"}
         for each in (Say.ONLY_OPERATORS, Say.ONLY_OPERATORS_AT_TERMINAL, Say.ONLY_IN_MAIN_CHAT)
     },
+    Say.HELPER_STOPPED: {"helpers": "helper 1 (“count to 60”)"},
+    Say.HELPERS_STOPPED: {"helpers": "helper 1 (“count to 60”), “look it up”"},
     Say.DELIVERY_FAILED: {"chat_name": "Garden"},
     Say.DELAYED_PREFIX: {"time": "14:05"},
     Say.FILES_BYTES: {"place": "groups/garden/workspace", "mib": "5,120"},
