@@ -176,7 +176,7 @@ async def start(command: Sequence[str], *, directory: Path, environment: Mapping
             suggestion="Run on the host: dovecote doctor",
         )
     script = script_of(command)
-    if script is not None and not await asyncio.to_thread(os.path.exists, script):
+    if script is not None and not await asyncio.to_thread(os.path.exists, directory / script):
         raise ProgramMissing(
             f"The script {script!r} that {command[0]} is to run is not here.",
             suggestion="Run on the host: dovecote doctor",

@@ -35,7 +35,7 @@ def check_tool_servers(context: DriverContext, agent: AgentDefinition) -> None:
         searched = (server.environment or {}).get("PATH")
         if shutil.which(named, path=searched) is None:
             what = f"The program {program!r}"
-        elif script is not None and not os.path.exists(script):
+        elif script is not None and not os.path.exists(context.places.workspace / script):
             what = f"The script {script!r}"
         else:
             continue

@@ -7,19 +7,21 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 from orchestrator.cli.findings import Finding, Patient, broken, doubtful, well
 from orchestrator.cli.runner_checks import InstalledPrograms, installed_programs
 from orchestrator.cli.store_checks import is_made, open_store
 from orchestrator.commands.setup.definition_faults import DefinitionView, Trouble, check_agent
 from orchestrator.commands.setup.definitions import GLOBAL
+from orchestrator.contracts.ids import GroupFolder
 from orchestrator.contracts.records.groups import Group
-from orchestrator.contracts.records.launch import HOME_TARGET
+from orchestrator.contracts.records.launch import HOME_TARGET, WORKSPACE_TARGET
 from orchestrator.core.agents.unstartable import Need, needs
 from orchestrator.core.text_cleaning import clean_text
 from orchestrator.runners.agent_programs import how_to_install
 from orchestrator.store.agents import LIVE_SESSIONS
-from orchestrator.store.group_folders import AGENT_FILE
+from orchestrator.store.group_folders import AGENT_FILE, WORKSPACE, group_workspace
 from orchestrator.store.groups import ALL, of_row
 from orchestrator.store.secret_values import SecretKeeper
 
@@ -42,7 +44,7 @@ def agent_findings(patient: Patient) -> list[Finding]:
 
 def look_at_agents(patient: Patient, groups: Sequence[Group]) -> list[DefinitionView]:
     """What the next agent of each group would be and what is wrong with that, also where agents run."""
-    views = asyncio.run(_views(patient, groups))
+    views = [_with_own_files(patient, view) for view in asyncio.run(_views(patient, groups))]
     others = [need for view in views for need in _own_needs(view, runner="")]
     needs_some = bool(others) or any(view.fields.get("program") for view in views)
     installed = installed_programs(patient, others) if needs_some else None
@@ -97,11 +99,44 @@ def _own_needs(view: DefinitionView, *, runner: str) -> list[Need]:
     if view.definition is None:
         return []
     found = needs(view.definition, group=view.group, runner=runner)
-    return [each for each in found if "/" not in each.name or _can_be_seen(each.name)]
+    return [each for each in found if _is_by_name(each) or _can_be_seen(each.name)]
+
+
+def _is_by_name(need: Need) -> bool:
+    """Whether it is looked for where programs lie."""
+    return "/" not in need.name and not need.is_script
 
 
 def _can_be_seen(path: str) -> bool:
     return path.startswith("/") and not path.startswith(_SEEN_BY_AGENTS)
+
+
+def _with_own_files(patient: Patient, view: DefinitionView) -> DefinitionView:
+    """The view, with the troubles that what it starts is not among the files of its group."""
+    if view.definition is None:
+        return view
+    found = [
+        Trouble(
+            what=each.what,
+            mend=f"Put it into groups/{view.group}/{WORKSPACE}. {each.mend}",
+            is_fatal=each.is_used,
+        )
+        for each in needs(view.definition, group=view.group, runner="")
+        if (path := _own_file(patient, view.group, each)) is not None and not os.path.lexists(path)
+    ]
+    is_well = view.is_well and not any(each.is_fatal for each in found)
+    return replace(view, is_well=is_well, troubles=(*view.troubles, *found))
+
+
+def _own_file(patient: Patient, group: str, need: Need) -> Path | None:
+    """Where it lies on this machine, if it is to be among the files of its group."""
+    if _is_by_name(need):
+        return None
+    # A path from where it is started: the files of its group.
+    seen = Path(os.path.normpath(Path(WORKSPACE_TARGET) / need.name))
+    if not seen.is_relative_to(WORKSPACE_TARGET):
+        return None
+    return group_workspace(patient.paths.groups, GroupFolder(group)) / seen.relative_to(WORKSPACE_TARGET)
 
 
 def _with_programs(view: DefinitionView, installed: InstalledPrograms) -> DefinitionView:

@@ -11,8 +11,8 @@ _NO_SCRIPT: Final = frozenset({"-c", "-e", "-m", "-p", "-r", "--eval", "--print"
 
 
 def script_of(command: Sequence[str]) -> str | None:
-    """The script that it has an interpreter run; None where that is not certain, or it names no path from
-    the root on."""
+    """The script that it has an interpreter run, by its path from the root or from where it is started; None
+    where that is not certain."""
     if not command or _INTERPRETER.fullmatch(PurePosixPath(command[0]).name) is None:
         return None
     for word in command[1:]:
@@ -20,5 +20,5 @@ def script_of(command: Sequence[str]) -> str | None:
             return None
         if not word.startswith("-"):
             # `node` finds a module also without the end of its file's name.
-            return word if word.startswith("/") and PurePosixPath(word).suffix else None
+            return word if PurePosixPath(word).suffix else None
     return None

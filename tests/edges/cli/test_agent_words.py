@@ -182,7 +182,7 @@ def lay_group(paths: Paths) -> None:
     [
         ("no-such-program --acp", Health.FAILURE),
         ("sh -c true", Health.OK),
-        ("/workspace/group/mine", Health.OK),
+        ("/workspace/extra/tools/mine", Health.OK),
     ],
     ids=["not there", "there", "where only an agent can look"],
 )
@@ -201,6 +201,32 @@ def test_the_doctor_names_a_program_that_agents_would_not_find(
         assert "'no-such-program'" in finding.why
         assert "groups/a/AGENT.md" in (finding.mend or "")
         assert "image build" not in (finding.mend or "")
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["python3 tools/agent.py --acp", "python3 agent.py", "./agent", "python3 /workspace/group/agent.py"],
+)
+def test_a_script_among_the_files_of_a_group_is_missed_before_an_agent_is_started(
+    home: Path, command: str
+) -> None:
+    paths = Paths(home=home)
+    lay_group(paths)
+    write(home, "a", f"---\nprovider: acp\ncommand: {command}\n---\n")
+    settings = Settings(agent=AgentSettings(runner="process", allow_unisolated=True))
+    patient = Patient(paths=paths, settings=settings, pid=None)
+
+    (without,) = agent_findings(patient)
+    workspace = home / "groups" / "a" / "workspace"
+    (workspace / "tools").mkdir(parents=True)
+    for name in ("agent.py", "agent", "tools/agent.py"):
+        (workspace / name).touch()
+    (with_it,) = agent_findings(patient)
+
+    assert without.health is Health.FAILURE
+    assert "is not where agents run" in without.why
+    assert (without.mend or "").startswith("Put it into groups/a/workspace.")
+    assert with_it.health is Health.OK
 
 
 def test_a_tool_servers_program_that_is_missing_is_doubted_where_the_agent_uses_none(home: Path) -> None:
