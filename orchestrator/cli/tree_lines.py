@@ -113,8 +113,9 @@ def _text(agent: Plain) -> str:
     """What it is for, and the last that was heard of it."""
     why = agent["queuedBy"]
     waits = None if why is None else f"waits: {queued_in_words(why)}"
-    said = agent["error"] if agent.get("error") else waits or agent["lastLine"]
-    words = [clean_name(without_marks(str(each))) for each in (agent["task"], said) if each]
+    said = agent["error"] if agent.get("error") else agent["lastLine"]
+    # What it waits for comes first, so that a narrow terminal has it.
+    words = [clean_name(without_marks(str(each))) for each in (waits, agent["task"], said) if each]
     return " · ".join(_cut(each) for each in words)
 
 
