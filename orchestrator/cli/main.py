@@ -46,6 +46,21 @@ _NEW_OBJECTS: Final = 100_000
 """So many are made before garbage is looked for: what a command loads stays, and looking costs it a tenth."""
 
 
+def _print_version(is_wanted: bool) -> None:
+    if is_wanted:
+        print(VERSION)
+        raise typer.Exit
+
+
+@app.callback()
+def dovecote(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """What stands before any command."""
+
+
 @app.command()
 def serve(home: Home = None) -> None:
     """Run the orchestrator until it is told to stop."""

@@ -222,7 +222,7 @@ def _interval(value: str, min_ms: int) -> timedelta:
     every_ms = int(plain)
     if every_ms < min_ms:
         message = f"An interval of {_span(every_ms)} is too short: the shortest is {_span(min_ms)}."
-        suggestion = f"Give at least {_span(min_ms)} ({min_ms} milliseconds)."
+        suggestion = f"Give at least {_span(min_ms)}."
         raise refusal(message, field="interval", value=value, allowed=allowed, suggestion=suggestion)
     if every_ms > MAX_INTERVAL_MS:
         message = f"An interval of {_span(every_ms)} is too long: the longest is {_span(MAX_INTERVAL_MS)}."

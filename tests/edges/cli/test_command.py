@@ -39,6 +39,7 @@ BY_TYPER = ["pydantic"]
         (["group", "--help"], BY_TYPER),
         (["chat", "--help"], BY_TYPER),
         (["version"], BY_TYPER),
+        (["--version"], BY_TYPER),
     ],
 )
 def test_help_loads_nothing_heavy(arguments: list[str], loaded: list[str]) -> None:
@@ -128,9 +129,8 @@ def test_the_commands_are_public_and_change_only_on_purpose(dovecote: Dovecote) 
 def test_the_version_is_that_of_the_package(dovecote: Dovecote) -> None:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
-    ended = dovecote("version")
-
-    assert ended.stdout == f"{project['version']}\n"
+    for words in (["version"], ["--version"]):
+        assert dovecote(*words).stdout == f"{project['version']}\n"
     assert project["version"] == VERSION
 
 
