@@ -1,9 +1,22 @@
 """What holds for every test."""
 
+import gc
 import os
 from collections.abc import Iterator
 
 import pytest
+
+
+def pytest_sessionstart() -> None:
+    """What is collected stays: to look for garbage meanwhile takes a fifth of the time."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Nor need anybody look through thousands of collected tests later."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

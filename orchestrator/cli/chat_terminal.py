@@ -125,7 +125,7 @@ class TerminalChat:
         return place
 
     async def _show_news(self, screen: Console, start: ChatStart, place: ChatPlace) -> None:
-        undelivered, held = 0, ""
+        undelivered, advised = 0, ""
         while True:
             news = await self._link.news(place, wait_s=_WAIT_S)
             self._show_heard(screen, start, news)
@@ -136,9 +136,12 @@ class TerminalChat:
             if news.undelivered > undelivered:
                 screen.print(Text("An answer could not be delivered; the log says why.", style="red"))
             undelivered = news.undelivered
-            was_held, held = held, news.held_by[0] if news.held_by and news.unsettled else ""
-            if held not in ("", was_held):
-                _dim(screen, how_to_look(held))
+            held = news.held_by[0] if news.held_by and news.unsettled else ""
+            # The advice stands below the notice that says what it is for.
+            if held != advised and not (held and news.outbox):
+                advised = held
+                if held:
+                    _dim(screen, how_to_look(held))
             self._is_typing = news.typing
             self._session.app.invalidate()
             place = news.place

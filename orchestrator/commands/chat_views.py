@@ -71,9 +71,11 @@ async def chat_view(
 ) -> ChatView:
     """What was sent behind outbox id `after`, went wrong behind `after_seq`, was heard behind `heard_seq`.
 
-    The counts are read before the texts: a text that was waiting then is counted or shown, never neither.
+    Incidents are read before the counts, and these before the texts: what the chat is told of an incident,
+    as any text that was waiting then, is counted or shown, never neither.
     """
     async with services.db.reader() as reader:
+        held_by = await _held_by(reader, chat)
         unsettled = await message_views.count_unsettled(reader, chat)
         waiting = await outbox.count_waiting(reader, chat)
         texts = await outbox.texts_after(reader, chat, after_id=after, count=_TEXTS_AT_ONCE)
@@ -84,7 +86,7 @@ async def chat_view(
             outbox_waiting=waiting,
             undelivered=await outbox.count_failed(reader, chat, after_id=after),
             bounds=await _bounds(reader, chat, services.clock.now()),
-            held_by=await _held_by(reader, chat),
+            held_by=held_by,
             heard=tuple(
                 await message_views.heard_after(reader, chat, after_seq=heard_seq, count=_TEXTS_AT_ONCE)
             ),

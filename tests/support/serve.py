@@ -12,6 +12,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
+from orchestrator.app.garbage import leave_loaded_alone
 from orchestrator.app.parts import NoCheckpoints, Replacements
 from orchestrator.app.running import running
 from orchestrator.cli.ended import fault_of
@@ -65,6 +66,7 @@ def _jumper(clock: ShiftedClock, jumps: Path | None) -> Callable[[], None]:
 async def _serve(home: Home, parts: Replacements, jump: Callable[[], None]) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, jump)
     async with _signalled() as stop, running(home.settings, home.paths, replacements=parts):
+        leave_loaded_alone()
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         await stop.wait()

@@ -2,13 +2,22 @@
 
 import os
 import subprocess
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from tests.support.warm_start import WarmStart
+
 Dovecote = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="session")
+def warm() -> Iterator[WarmStart]:
+    """Starts commands as processes, without the time that loading takes."""
+    with closing(WarmStart()) as start:
+        yield start
 
 
 @pytest.fixture
@@ -21,25 +30,30 @@ def home(tmp_path: Path) -> Path:
 @pytest.fixture
 def environment() -> dict[str, str]:
     """What a bare login shell has."""
-    return {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TZ": "UTC"}
+    root = Path(__file__).parents[3]
+    return {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TZ": "UTC", "PYTHONPATH": str(root)}
 
 
 @pytest.fixture
-def dovecote(home: Path, environment: dict[str, str]) -> Dovecote:
+def dovecote(home: Path, environment: dict[str, str], warm: WarmStart) -> Dovecote:
     """Runs the command to its end in `home`."""
 
     def run(
         *arguments: str, stdin: str = "", more: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "orchestrator", *arguments],
+        with warm(
+            *arguments,
             cwd=home,
-            env={**environment, "PYTHONPATH": str(Path(__file__).parents[3]), **(more or {})},
-            input=stdin,
-            capture_output=True,
+            env={**environment, **(more or {})},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=50,
-            check=False,
-        )
+        ) as process:
+            try:
+                out, said = process.communicate(stdin, timeout=50)
+            finally:
+                process.kill()
+        return subprocess.CompletedProcess(process.args, process.returncode, out, said)
 
     return run

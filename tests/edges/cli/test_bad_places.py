@@ -62,7 +62,7 @@ def test_a_full_disk_behind_the_output_is_a_sentence(home: Path, environment: di
         ended = subprocess.run(
             [sys.executable, "-m", "orchestrator", "config"],
             cwd=home,
-            env={**environment, "PYTHONPATH": str(Path(__file__).parents[3])},
+            env=environment,
             stdin=subprocess.DEVNULL,
             stdout=full,
             stderr=subprocess.PIPE,

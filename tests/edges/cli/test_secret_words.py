@@ -37,7 +37,7 @@ def test_a_secret_typed_in_a_terminal_is_not_shown(home: Path, environment: dict
     process = subprocess.Popen(
         [sys.executable, "-m", "orchestrator", "secret", "set", NAME],
         cwd=home,
-        env={**environment, "PYTHONPATH": str(Path(__file__).parents[3])},
+        env=environment,
         stdin=slave,
         stdout=slave,
         stderr=slave,

@@ -6,12 +6,13 @@ import os
 import re
 import select
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.support.warm_start import WarmStart
 
 Serve = Callable[[], "subprocess.Popen[str]"]
 StartChat = Callable[..., "subprocess.Popen[str]"]
@@ -23,20 +24,19 @@ def environment(environment: dict[str, str]) -> dict[str, str]:
     return {
         **environment,
         "DOVECOTE_AGENT__RUNNER": "process",
-        "PYTHONPATH": str(Path(__file__).parents[4]),
         "DOVECOTE_SHUTDOWN_GRACE_S": "5",
     }
 
 
 @pytest.fixture
-def serve(home: Path, environment: dict[str, str]) -> Iterator[Serve]:
+def serve(home: Path, environment: dict[str, str], warm: WarmStart) -> Iterator[Serve]:
     """Starts `dovecote serve` and waits until it is ready; ends it at the end."""
     with contextlib.ExitStack() as stack:
 
         def start() -> subprocess.Popen[str]:
             daemon = stack.enter_context(
-                subprocess.Popen(
-                    [sys.executable, "-m", "orchestrator", "serve"],
+                warm(
+                    "serve",
                     cwd=home,
                     env=environment,
                     stdin=subprocess.DEVNULL,
@@ -56,14 +56,15 @@ def serve(home: Path, environment: dict[str, str]) -> Iterator[Serve]:
 
 
 @pytest.fixture
-def start_chat(home: Path, environment: dict[str, str]) -> Iterator[StartChat]:
+def start_chat(home: Path, environment: dict[str, str], warm: WarmStart) -> Iterator[StartChat]:
     """Starts `dovecote chat` with pipes; it is ended at the end if it has not."""
     with contextlib.ExitStack() as stack:
 
         def start(*arguments: str) -> subprocess.Popen[str]:
             talk = stack.enter_context(
-                subprocess.Popen(
-                    [sys.executable, "-m", "orchestrator", "chat", *arguments],
+                warm(
+                    "chat",
+                    *arguments,
                     cwd=home,
                     env=environment,
                     stdin=subprocess.PIPE,
@@ -147,7 +148,7 @@ OpenScreen = Callable[..., Screen]
 
 
 @pytest.fixture
-def open_screen(home: Path, environment: dict[str, str]) -> Iterator[OpenScreen]:
+def open_screen(home: Path, environment: dict[str, str], warm: WarmStart) -> Iterator[OpenScreen]:
     """Starts `dovecote chat`, or another command, on a pseudo-terminal of its own."""
     with contextlib.ExitStack() as stack:
 
@@ -155,8 +156,9 @@ def open_screen(home: Path, environment: dict[str, str]) -> Iterator[OpenScreen]
             ours, theirs = os.openpty()
             stack.callback(os.close, ours)
             talk = stack.enter_context(
-                subprocess.Popen(
-                    [sys.executable, "-m", "orchestrator", command, *arguments],
+                warm(
+                    command,
+                    *arguments,
                     cwd=home,
                     env={**environment, "TERM": "xterm-256color"},
                     stdin=theirs,
