@@ -5,6 +5,7 @@ forked differs from a fresh start in nothing else that a command can see: argume
 session, standard streams and random numbers are its own. It is run by `warm_start`.
 """
 
+import contextlib
 import gc
 import importlib
 import json
@@ -62,7 +63,7 @@ def _load() -> None:
 
 
 def _serve(asked: socket.socket) -> _Command | None:
-    """Returns a command in the process that is to become it, and None in ours, when nobody asks any longer."""
+    """A command, in the process that is to become it; None in ours, when nobody asks any longer."""
     with selectors.DefaultSelector() as looks:
         looks.register(asked, selectors.EVENT_READ)
         while True:
@@ -87,10 +88,8 @@ def _serve(asked: socket.socket) -> _Command | None:
 
 def _tell_end(handle: int, pid: int, told: int) -> None:
     _, status = os.waitpid(pid, 0)
-    try:
+    with contextlib.suppress(BrokenPipeError):  # who started it does not wait for it
         os.write(told, NUMBER.pack(status))
-    except BrokenPipeError:
-        pass  # who started it does not wait for it
     os.close(told)
     os.close(handle)
 

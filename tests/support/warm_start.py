@@ -1,4 +1,4 @@
-"""Starts commands `dovecote` by forking a Python that has loaded them: as processes, without the time to load."""
+"""Starts commands `dovecote` as processes, by forking a Python that has loaded them already."""
 
 import inspect
 import json
@@ -63,7 +63,7 @@ class WarmStart:
 class _Forked(subprocess.Popen[Any]):
     """A process that is another's child: that one starts it and tells when it has ended.
 
-    It stands on three methods of `Popen` that are not public, as there is no other way to have the rest of it.
+    It stands on three methods of `Popen` that are not public: no other way gives the rest of it.
     """
 
     def __init__(self, start: WarmStart, words: list[str], **popen: Any) -> None:
