@@ -3,7 +3,6 @@
 import asyncio
 import math
 import os
-import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from orchestrator.cli.findings import Finding, Patient, broken, doubtful, well
 from orchestrator.cli.runner_checks import InstalledPrograms, installed_programs
-from orchestrator.cli.store_checks import is_made, open_store
+from orchestrator.cli.store_checks import groups_there, is_made, open_store
 from orchestrator.commands.setup.definition_faults import DefinitionView, Trouble, check_agent
 from orchestrator.commands.setup.definitions import GLOBAL
 from orchestrator.contracts.ids import GroupFolder
@@ -22,7 +21,6 @@ from orchestrator.core.text_cleaning import clean_text
 from orchestrator.runners.agent_programs import how_to_install
 from orchestrator.store.agents import LIVE_SESSIONS
 from orchestrator.store.group_folders import AGENT_FILE, WORKSPACE, group_workspace
-from orchestrator.store.groups import ALL, of_row
 from orchestrator.store.secret_values import SecretKeeper
 
 _MAX_CHARS = 300
@@ -30,15 +28,8 @@ _SEEN_BY_AGENTS = ("/workspace/", f"{HOME_TARGET}/")
 
 
 def agent_findings(patient: Patient) -> list[Finding]:
-    """One finding a group, or one a fault of it. A store that can't be read is told by its own check."""
-    if not is_made(patient.paths.database):
-        return []
-    try:
-        with closing(open_store(patient)) as connection:
-            connection.row_factory = sqlite3.Row
-            groups = [of_row(row) for row in connection.execute(ALL)]
-    except (sqlite3.Error, KeyError, IndexError):
-        return []
+    """One finding a group, or one a fault of it."""
+    groups = groups_there(patient)
     return [each for view in look_at_agents(patient, groups) for each in _findings(view)]
 
 

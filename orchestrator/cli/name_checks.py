@@ -1,17 +1,14 @@
 """The doctor's look at settings that groups take over when they are made: a later change is not theirs."""
 
-import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
 from typing import Final
 
 from orchestrator.cli.findings import Finding, Patient, well_for_now
-from orchestrator.cli.store_checks import is_made, open_store
+from orchestrator.cli.store_checks import groups_there
 from orchestrator.contracts.records.groups import Group
 from orchestrator.core.chat.trigger import default_trigger
 from orchestrator.core.wording import knows_language
 from orchestrator.settings.tree import AssistantSettings
-from orchestrator.store.groups import ALL, of_row
 
 _DEFAULT: Final = AssistantSettings()
 _NAMED: Final = 5
@@ -19,14 +16,7 @@ _NAMED: Final = 5
 
 def name_findings(patient: Patient) -> list[Finding]:
     """Which groups have another name or language than the settings say, where those were changed."""
-    if not is_made(patient.paths.database):
-        return []
-    try:
-        with closing(open_store(patient)) as connection:
-            connection.row_factory = sqlite3.Row
-            groups = [of_row(row) for row in connection.execute(ALL)]
-    except (sqlite3.Error, KeyError, IndexError):
-        return []  # a store that can't be read is told by its own check
+    groups = groups_there(patient)
     assistant = patient.settings.assistant
     found: list[Finding] = []
     if assistant.name != _DEFAULT.name:

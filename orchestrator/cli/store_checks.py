@@ -11,8 +11,10 @@ from orchestrator.cli.findings import Finding, Patient, broken, doubtful, well
 from orchestrator.commands.keeping.backups import SUFFIX
 from orchestrator.commands.sender_book import SenderBook
 from orchestrator.contracts.errors import DovecoteError
+from orchestrator.contracts.records.groups import Group
 from orchestrator.contracts.records.senders import SenderMode
 from orchestrator.core.text_cleaning import clean_text
+from orchestrator.store.groups import ALL, of_row
 from orchestrator.store.migrate import schema_version, shipped_migrations
 from orchestrator.store.unfinished_restore import check_restored
 
@@ -73,6 +75,18 @@ def check_groups(patient: Patient) -> Finding:
             "dovecote group set FOLDER is_main=true",
         )
     return well("groups", f"{len(rows)} registered; {mains[0]} is main.")
+
+
+def groups_there(patient: Patient) -> list[Group]:
+    """Every registered group; none of a store that can't be read, which is told by its own check."""
+    if not is_made(patient.paths.database):
+        return []
+    try:
+        with closing(open_store(patient)) as connection:
+            connection.row_factory = sqlite3.Row
+            return [of_row(row) for row in connection.execute(ALL)]
+    except (sqlite3.Error, KeyError, IndexError):
+        return []
 
 
 def check_files(patient: Patient) -> Finding:
