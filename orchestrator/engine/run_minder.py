@@ -104,7 +104,10 @@ class RunMinder:
                 await asyncio.sleep(_KILL_AGAIN_S)
 
     async def _say_still_working(self) -> None:
+        """Tell the chat that waits for the answer; for a spawned agent none does."""
         state = self._state
+        if state.spawned is not None:
+            return
         services, at, chat = state.services, state.services.clock.now(), state.group.jid
         incident = f"still:{state.agent_id}:{at.timestamp():.0f}"
         with contextlib.suppress(Unavailable):  # a sign of life is not worth waiting for the store

@@ -9,6 +9,7 @@ from orchestrator.core.wording import say
 from tests.support.eventually import eventually
 from tests.support.home_on_disk import ECHO, HomeOnDisk
 from tests.support.shifted_clock import ShiftedClock
+from tests.support.spawned import rule, running, scenario, spawn
 
 WAITS = {"rules": [{"match": "wait", "steps": [{"wait_for_file": "go"}, {"say": "waited"}]}], **ECHO}
 
@@ -60,6 +61,32 @@ async def test_a_long_silence_is_told_once(home: HomeOnDisk) -> None:
         await eventually(lambda: home.typing().count(True) >= renewed + 3)
         go(home)
         await home.said(say(Say.STILL_WORKING, "en"), "waited")
+
+
+async def test_a_chat_does_not_hear_that_a_spawned_agent_still_works(home: HomeOnDisk) -> None:
+    await home.add_group()
+    home.set(still_working_s=1)
+    home.play(
+        scenario(
+            rule("start one", spawn("dig"), {"say": "ok"}),
+            rule("dig", {"wait_for_file": "go"}),
+            rule("wait", {"wait_for_file": "go"}, {"say": "waited"}),
+        )
+    )
+
+    async with home.running():
+        home.ask("start one")
+        await eventually(lambda: "ok" in home.texts(), what=home.story)
+        (child,) = await running(home, "dig")
+        home.ask("wait")
+        # The chat's own turn began later, so by now that of the other would have been told.
+        await eventually(lambda: home.texts()[-1] == say(Say.STILL_WORKING, "en"), what=home.story)
+        go(home)
+        await eventually(lambda: home.texts()[-1] == "waited", what=home.story)
+
+    told = [row["source_key"] for row in home.rows("SELECT source_key FROM outbox")]
+    assert [key for key in told if key.startswith("still:")], told
+    assert not [key for key in told if child in key]
 
 
 async def test_e1_silence_beyond_the_limit_ends_the_turn_as_timed_out(home: HomeOnDisk) -> None:

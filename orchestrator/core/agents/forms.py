@@ -26,6 +26,15 @@ _CODE_VARIABLES: Final = frozenset(
 )
 _CODE_PREFIXES: Final = ("LD_", "DYLD_")
 _OUR_PREFIX: Final = "DOVECOTE_"
+_REFERENCE: Final = (
+    r"^(env:[A-Za-z_][A-Za-z0-9_]*|secret:providers/[a-z0-9][a-z0-9_.-]*/[a-z0-9][a-z0-9_.-]*)$"
+)
+_HOW_TO_REFER: Final = (
+    "It must be env:VARIABLE or secret:providers/PROVIDER/SLOT. What stands there is not shown, in case it is a "
+    "credential: keep one by dovecote secret set providers/PROVIDER/SLOT"
+)
+_HOLD_CREDENTIALS: Final = frozenset({"env", "environment", "headers"})
+"""Fields with values that may be credentials: what is wrong with them goes into chats and logs, they do not."""
 _OUR_NAMES: Final = frozenset({"HOME", "PATH"})
 
 
@@ -66,9 +75,10 @@ def _fault(found: ErrorDetails, place: FieldPath, form: type[Form]) -> Fault:
         return Fault(place=place, field=field, what="is not known here", mend=mend)
     if found["type"] == "missing":
         return Fault(place=place[:-1], field=field, what="is missing", mend=f"Add {place[-1]}.")
-    return Fault(
-        place=place, field=field, what=f"is {shown(found['input'])}", mend=f"It must be {_must(found)}."
-    )
+    if found.get("ctx", {}).get("pattern") == _REFERENCE:
+        return Fault(place=place, field=field, what="names no credential", mend=_HOW_TO_REFER)
+    value = "not shown" if _HOLD_CREDENTIALS.intersection(place) else shown(found["input"])
+    return Fault(place=place, field=field, what=f"is {value}", mend=f"It must be {_must(found)}.")
 
 
 def shown(value: object) -> str:
@@ -186,12 +196,7 @@ ProviderName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
 Command = Annotated[str, Field(max_length=4_096), AfterValidator(_plain_text), AfterValidator(_words)]
 ModelName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@+\[\]-]{0,127}$")]
 WebAddress = Annotated[str, Field(max_length=2_048), AfterValidator(_web_address)]
-SecretReference = Annotated[
-    str,
-    Field(
-        pattern=r"^(env:[A-Za-z_][A-Za-z0-9_]*|secret:providers/[a-z0-9][a-z0-9_.-]*/[a-z0-9][a-z0-9_.-]*)$"
-    ),
-]
+SecretReference = Annotated[str, Field(pattern=_REFERENCE)]
 VariableName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
 VariableText = Annotated[
     str, BeforeValidator(_as_text), Field(max_length=_MAX_VALUE_CHARS), AfterValidator(_plain_text)

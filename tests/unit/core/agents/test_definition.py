@@ -195,7 +195,19 @@ def test_a_github_token_is_the_groups_own_else_that_for_all() -> None:
 
 
 def test_a_github_token_itself_has_no_place_in_the_file() -> None:
-    assert "github_token" in refusal("github_token: ghp_0123456789")
+    said = refusal("github_token: ghp_0123456789")
+
+    assert "github_token" in said
+    assert "dovecote secret set" in said
+    assert "ghp_" not in said, "what is refused goes into chats and logs"
+
+
+def test_a_refused_value_of_a_tool_servers_environment_is_not_shown() -> None:
+    long = "sk-" + "7" * 9_000
+    said = refusal(f"mcp_servers: {{web: {{command: server, env: {{KEY: {long}}}}}}}")
+
+    assert "mcp_servers.web.env.KEY" in said
+    assert "sk-" not in said
 
 
 def test_a_groups_agent_may_hand_down_a_github_token_only_if_it_has_one() -> None:
