@@ -30,11 +30,11 @@ _REFERENCE: Final = (
     r"^(env:[A-Za-z_][A-Za-z0-9_]*|secret:providers/[a-z0-9][a-z0-9_.-]*/[a-z0-9][a-z0-9_.-]*)$"
 )
 _HOW_TO_REFER: Final = (
-    "It must be env:VARIABLE or secret:providers/PROVIDER/SLOT. What stands there is not shown, in case it is a "
-    "credential: keep one by dovecote secret set providers/PROVIDER/SLOT"
+    "It must be env:VARIABLE or secret:providers/PROVIDER/SLOT. What stands there is not shown, in case it "
+    "is a credential: keep one by dovecote secret set providers/PROVIDER/SLOT"
 )
 _HOLD_CREDENTIALS: Final = frozenset({"env", "environment", "headers"})
-"""Fields with values that may be credentials: what is wrong with them goes into chats and logs, they do not."""
+"""Fields with values that may be credentials: what is said of a fault is seen in chats and logs."""
 _OUR_NAMES: Final = frozenset({"HOME", "PATH"})
 
 
