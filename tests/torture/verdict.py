@@ -171,16 +171,18 @@ def _lines(home: HomeOnDisk, chat: str, name: str) -> int:
 
 
 def _slots(rig: Rig, far: FarEnd) -> Iterator[str]:
-    """Each slot had its effect once, or it is known as missed or broken off, and that was told."""
+    """Each slot had its effect once, or is known as missed, broken off or not delivered, and that was told."""
     for number in range(len(rig.plan.once_at_s)):
         name = f"slot-{number}"
         runs = rig.home.rows("SELECT status FROM task_runs WHERE task_id = ?", name)
         statuses = [row["status"] for row in runs]
         seen = [each for each in far.texts.values() if each.kind == "slot" and mark(number) in each.text]
         told = [each for each in far.texts.values() if f"“Slot {number}”" in each.text]
+        query = "SELECT 1 FROM outbox WHERE status = 'failed' AND told_with_seq IS NOT NULL AND text LIKE ?"
+        is_known_as_unsent = bool(rig.home.rows(query, f"slot: %{mark(number)}%"))
         if len(seen) > 1 or len(statuses) != 1:
             yield f"{name} has the runs {statuses} and the outputs {seen}"
-        elif statuses == ["succeeded"] and not seen:
+        elif statuses == ["succeeded"] and not seen and not is_known_as_unsent:
             yield f"{name} succeeded, and nobody saw it"
         elif statuses != ["succeeded"] and not told:
             yield f"{name} ended as {statuses}, and nobody was told"

@@ -46,9 +46,15 @@ def begin_turn(tx: Transaction, agent: Agent, event: TurnStarted) -> TurnId | No
     first message it names: what it did before it said so counts for that one.
     """
     turn_id = _given_turn(tx, agent, event.turn_id, event.inputs)
-    if turn_id is not None:
+    if turn_id is not None and not _is_over(tx, agent, turn_id):
         messages.enter_turn(tx, agent.agent_id, turn_id, event.inputs)
     return turn_id
+
+
+def _is_over(tx: Transaction, agent: Agent, turn_id: TurnId) -> bool:
+    """Whether its end was settled: what it held then may be in a later turn by now, and stays there."""
+    turn = agents.turn(tx, agent.agent_id, turn_id)
+    return turn is not None and turn.ended_at is not None
 
 
 def _given_turn(tx: Transaction, agent: Agent, named: TurnId, inputs: Sequence[str]) -> TurnId | None:
@@ -123,7 +129,7 @@ def end_turn(
     call to the provider failed, as the egress proxy saw it. needed: what it can't start without.
     """
     turn_id = _given_turn(tx, agent, event.turn_id, event.inputs)
-    if turn_id is None:
+    if turn_id is None or _is_over(tx, agent, turn_id):
         return
     messages.enter_turn(tx, agent.agent_id, turn_id, event.inputs)
     turn = agents.end_turn(

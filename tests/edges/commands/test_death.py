@@ -231,6 +231,28 @@ async def test_a_turn_whose_end_lies_in_its_box_counts_if_all_its_pairs_are_stor
     assert await desk.statuses() == {"m-1": after}
 
 
+@pytest.mark.parametrize("has_events", [False, True], ids=["its ack", "its ack, and its events once more"])
+async def test_a_turn_that_was_settled_takes_nothing_from_the_turn_that_its_message_is_in_now(
+    desk: Desk, has_events: bool
+) -> None:
+    """A message whose turn ended in silence is given once more; what it holds then died with an effect."""
+    await desk.hear("m-1")
+    held = await desk.start_agent()
+    await desk.begin(held, "m-1")
+    await desk.end(held, "m-1")
+    await desk.feed(held, turn="turn-2", stem="2")
+    await desk.begin(held, "m-1", turn="turn-2")
+    await desk.say(held, "answer", turn="turn-2")
+    ack = {"type": "turn_ended", "turnId": "turn-1", "inputs": ["m-1"], "outputs": 0, "status": "success"}
+    if has_events:
+        await desk.begin(held, "m-1")
+        await desk.end(held, "m-1")
+
+    await desk.die(held, acks={TurnId("turn-1"): ack})
+
+    assert await desk.statuses() == {"m-1": "partial"}
+
+
 @pytest.mark.parametrize(
     "ack",
     [
