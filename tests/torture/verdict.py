@@ -171,7 +171,7 @@ def _lines(home: HomeOnDisk, chat: str, name: str) -> int:
 
 
 def _slots(rig: Rig, far: FarEnd) -> Iterator[str]:
-    """Each slot had its effect once, or is known as missed, broken off or not delivered, and that was told."""
+    """Each slot had its effect once, or is known as missed, broken off or not sent, and that was told."""
     for number in range(len(rig.plan.once_at_s)):
         name = f"slot-{number}"
         runs = rig.home.rows("SELECT status FROM task_runs WHERE task_id = ?", name)
