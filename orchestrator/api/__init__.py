@@ -1,7 +1,8 @@
 """HTTP on the Unix socket and on loopback: a thin face over the command layer.
 
-`server` listens in our own event loop, `application` puts the routes together (`routes`, one module an area)
-and the tool servers (`toolsets`). On its way in a request meets the `gate`, which turns foreign pages away,
+`server` serves in our own event loop, behind its `listeners`; `application` puts the routes together
+(`routes`, one module an area) and the tool servers (`toolsets`). On its way in a request meets the `gate`,
+which turns foreign pages away,
 `body_limit`, `closing`, which refuses once the orchestrator stops, and `credentials`, which makes a caller of
 its `bearer`: the `operator_token` or an API key; `rates` bounds how often. An error goes out by
 `render_errors`, or by `denials` before a route is reached; long work ends by `presence` when its client

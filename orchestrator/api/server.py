@@ -14,6 +14,7 @@ import structlog
 from orchestrator.api.closing import Closing
 from orchestrator.api.credentials import Credentials
 from orchestrator.api.gate import doors_of
+from orchestrator.api.listeners import listening_at, listening_on
 from orchestrator.api.toolsets.lazy import Toolsets
 from orchestrator.commands.services import Services
 from orchestrator.contracts.live_events import LiveEvents
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     import uvicorn
 
 _log = structlog.get_logger(__name__)
-_BACKLOG: Final = 128
 _LOOPBACK: Final = "127.0.0.1"
 # Long polls end as soon as closing begins; what else is open gets this long.
 _GRACE_S: Final = 2
@@ -59,7 +59,7 @@ class ApiServer:
         toolsets = Toolsets(self._services, self._credentials, self._closing)
         server = await asyncio.to_thread(self._load, toolsets)
         with contextlib.ExitStack() as stack:
-            listeners = [stack.enter_context(_listening(self._socket_path)), *self._on_loopback(stack)]
+            listeners = [stack.enter_context(listening_at(self._socket_path)), *self._on_loopback(stack)]
             _log.info("api.opened", socket=str(self._socket_path), ports=self.ports)
             async with asyncio.TaskGroup() as tasks:
                 serving = tasks.create_task(server.serve(sockets=listeners), name="api server")
@@ -83,11 +83,10 @@ class ApiServer:
             _log.warning("api.dev_mode", effect="who can open the Unix socket is taken for the operator")
         for port in doors_of(settings).ports:
             try:
-                listener = stack.enter_context(socket.create_server((_LOOPBACK, port), backlog=_BACKLOG))
+                listener = stack.enter_context(listening_on(_LOOPBACK, port))
             except OSError as error:
                 self._tell_closed(port, error)
                 continue
-            listener.setblocking(False)
             listeners.append(listener)
             self.ports.append(port)
         stack.callback(self.ports.clear)
@@ -150,25 +149,3 @@ class ApiServer:
             timeout_graceful_shutdown=_GRACE_S,
         )
         return QuietServer(config)
-
-
-@contextlib.contextmanager
-def _listening(path: Path) -> Iterator[socket.socket]:
-    """A listening socket at `path`, for this user only; a stale one is replaced: we hold the home's lock."""
-    with contextlib.suppress(FileNotFoundError):
-        path.unlink()
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        listener.bind(str(path))
-        path.chmod(0o600)
-        listener.listen(_BACKLOG)
-        listener.setblocking(False)
-        ours = os.stat(path).st_ino
-        try:
-            yield listener
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                if os.stat(path).st_ino == ours:
-                    path.unlink()
-    finally:
-        listener.close()
